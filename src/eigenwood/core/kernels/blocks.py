@@ -1,0 +1,174 @@
+"""Gram matrices in blocks: a BLAS product for each slab of rows, finished while it is still in the cache.
+
+    K        ┌───────────── m ─────────────┐
+    slab 0   │ X[0:512]    · Zᵀ  → finish   │  one task each: any number of threads, the same bits
+    slab 1   │ X[512:1024] · Zᵀ  → finish   │
+             └─────────────────────────────┘
+
+A kernel is a ``Kernel`` (a code and its numbers) or a function of the user's that takes two blocks of rows and
+returns the block of their similarities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from eigenwood.core.kernels.functions import (
+    LAPLACIAN,
+    POLYNOMIAL,
+    RBF,
+    SIGMOID,
+    Kernel,
+    finish_polynomial,
+    finish_rbf,
+    finish_sigmoid,
+    laplacian,
+)
+from eigenwood.core.threads import results_of, row_blocks
+
+BLOCK_ROWS = 512  # rows of X in one product: enough for BLAS to run at full speed
+
+KernelFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+class Prepared(NamedTuple):
+    """Rows ready for products: themselves, moved to the origin where the kernel allows it, squared norms."""
+
+    rows: np.ndarray
+    centred: np.ndarray
+    norms: np.ndarray
+
+
+def gram(X, Z, kernel: Kernel | KernelFunction, n_threads: int = 1) -> np.ndarray:
+    """Return K with K[i, j] = k(X[i], Z[j]).
+
+    >>> import numpy as np
+    >>> gram(np.array([[1.0], [2.0]]), np.array([[3.0]]), Kernel(POLYNOMIAL, gamma=1.0, coef0=1.0, degree=2))
+    array([[16.],
+           [49.]])
+    """
+    if callable(kernel):
+        return np.vstack([kernel(X[rows], Z) for rows in row_blocks(X.shape[0], BLOCK_ROWS)])
+    K = np.empty((X.shape[0], Z.shape[0]), dtype=X.dtype)
+    prepared_Z = prepared(Z, kernel, origin(Z, kernel))
+
+    def fill(rows: slice) -> None:
+        _fill_tile(K[rows], prepared(X[rows], kernel, origin(Z, kernel)), prepared_Z, kernel)
+
+    results_of(fill, row_blocks(X.shape[0], BLOCK_ROWS), n_threads)
+    return K
+
+
+def gram_symmetric(X, kernel: Kernel | KernelFunction, n_threads: int = 1) -> np.ndarray:
+    """Return K with K[i, j] = k(X[i], X[j]), symmetric to the last bit; only half of it is computed.
+
+    A function of the user's is evaluated everywhere, because nothing says that it is symmetric.
+    """
+    if callable(kernel):
+        return gram(X, X, kernel)
+    n = X.shape[0]
+    K = np.empty((n, n), dtype=X.dtype)
+    whole = prepared(X, kernel, origin(X, kernel))
+
+    def fill(rows: slice) -> None:
+        right = slice(rows.start, n)
+        tile = np.empty((rows.stop - rows.start, n - rows.start), dtype=X.dtype)
+        _fill_tile(tile, _taken(whole, rows), _taken(whole, right), kernel)
+        width = rows.stop - rows.start
+        square = tile[:, :width]
+        square[:] = np.triu(square) + np.triu(square, 1).T
+        if kernel.code in (RBF, LAPLACIAN):
+            np.fill_diagonal(square, 1.0)
+        K[rows, right] = tile
+        K[rows.stop :, rows] = tile[:, width:].T
+
+    results_of(fill, row_blocks(n, BLOCK_ROWS), n_threads)
+    return K
+
+
+def gram_diagonal(X, kernel: Kernel | KernelFunction) -> np.ndarray:
+    """Return k(x, x) for every row x, as float64."""
+    if callable(kernel):
+        return np.array([kernel(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])])
+    if kernel.code in (RBF, LAPLACIAN):
+        return np.ones(X.shape[0])
+    diagonal = squared_norms(X).astype(np.float64)
+    if kernel.code == POLYNOMIAL:
+        finish_polynomial(diagonal, kernel)
+    elif kernel.code == SIGMOID:
+        finish_sigmoid(diagonal, kernel)
+    return diagonal
+
+
+def gram_blocks(X, Z, kernel, n_threads: int, block_rows: int) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield (rows, K[rows]) so that never more than ``block_rows`` rows of K are in memory."""
+    for rows in row_blocks(X.shape[0], block_rows):
+        yield rows, gram(X[rows], Z, kernel, n_threads)
+
+
+def origin(Z, kernel: Kernel) -> np.ndarray | None:
+    """Return the point that rows are measured from: the mean, where the kernel sees differences only."""
+    if kernel.code != RBF or sparse.issparse(Z) or Z.shape[0] == 0:
+        return None
+    return Z.mean(axis=0, dtype=np.float64)
+
+
+def prepared(rows, kernel: Kernel, start: np.ndarray | None) -> Prepared:
+    """Return the rows with what the kernel needs beside them."""
+    if kernel.code != RBF:
+        return Prepared(rows, rows, np.empty(0))
+    if start is None:
+        return Prepared(rows, rows, squared_norms(rows))
+    centred = (rows - start).astype(rows.dtype)
+    return Prepared(rows, centred, squared_norms(centred).astype(rows.dtype))
+
+
+def squared_norms(rows) -> np.ndarray:
+    """Return ‖x‖² of every row, summed in float64."""
+    if sparse.issparse(rows):
+        return np.asarray(rows.astype(np.float64).power(2).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+
+
+def _taken(whole: Prepared, rows: slice) -> Prepared:
+    return Prepared(whole.rows[rows], whole.centred[rows], whole.norms[rows])
+
+
+def _fill_tile(tile, left: Prepared, right: Prepared, kernel: Kernel) -> None:
+    """Write k(left, right) into ``tile``."""
+    if sparse.issparse(left.rows):
+        tile[:] = _sparse_tile(left, right, kernel)
+        return
+    if kernel.code == LAPLACIAN:
+        tile[:] = laplacian(left.rows, right.rows, kernel.gamma)
+        return
+    products = np.matmul(left.centred, right.centred.T, out=tile)
+    if kernel.code == RBF:
+        finish_rbf(products, left.rows, right.rows, left.norms, right.norms, kernel.gamma)
+    elif kernel.code == POLYNOMIAL:
+        finish_polynomial(products, kernel)
+    elif kernel.code == SIGMOID:
+        finish_sigmoid(products, kernel)
+
+
+def _sparse_tile(left: Prepared, right: Prepared, kernel: Kernel) -> np.ndarray:
+    """Return k(left, right) for sparse rows, in float64: the index work outweighs the wider numbers."""
+    if kernel.code == LAPLACIAN:
+        return laplacian(_dense(left.rows), _dense(right.rows), kernel.gamma)
+    products = (left.rows.astype(np.float64) @ right.rows.astype(np.float64).T).toarray()
+    if kernel.code == RBF:
+        distances = left.norms[:, None] + right.norms[None, :] - 2.0 * products
+        return np.exp(-kernel.gamma * np.maximum(distances, 0.0))
+    if kernel.code == POLYNOMIAL:
+        finish_polynomial(products, kernel)
+    elif kernel.code == SIGMOID:
+        finish_sigmoid(products, kernel)
+    return products
+
+
+def _dense(rows) -> np.ndarray:
+    return np.ascontiguousarray(rows.toarray(), dtype=np.float64)

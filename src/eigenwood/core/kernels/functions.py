@@ -1,0 +1,152 @@
+"""The kernel functions k(x, z), each finished in place from a tile of inner products.
+
+    linear        x·z
+    polynomial    (gamma x·z + coef0)^degree          deck C: (1 + x·z)^p is gamma=1, coef0=1, degree=p
+    rbf           exp(-gamma ‖x-z‖²)                  deck C: exp(-‖x-z‖²/s²), deck A: exp(-‖x-z‖²/2σ²)
+    laplacian     exp(-gamma Σ|x_j-z_j|)
+    sigmoid       tanh(gamma x·z + coef0)             not a Mercer kernel
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from eigenwood.core.kernels.exponential import negative_exp_32, negative_exp_64
+
+LINEAR, POLYNOMIAL, RBF, LAPLACIAN, SIGMOID = range(5)
+
+KERNELS = {
+    "linear": LINEAR,
+    "poly": POLYNOMIAL,
+    "rbf": RBF,
+    "laplacian": LAPLACIAN,
+    "sigmoid": SIGMOID,
+}
+
+# How far a kernel value may be from the exact one because of rounding in the distances.
+_ALLOWED_ERROR = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-13}
+# Rounding of ‖x‖² + ‖z‖² - 2x·z, in units of (‖x‖² + ‖z‖²)·eps: a long inner product loses a few of them.
+_ROUNDINGS = 6.0
+
+
+class Kernel(NamedTuple):
+    """One kernel function: an integer code and its numbers (those it does not use are ignored)."""
+
+    code: int
+    gamma: float = 1.0
+    coef0: float = 0.0
+    degree: int = 3
+
+
+def gamma_from_s(s: float) -> float:
+    """Return gamma for deck C's scale s: exp(-‖x-z‖²/s²).
+
+    >>> gamma_from_s(2.0)
+    0.25
+    """
+    return 1.0 / s**2
+
+
+def gamma_from_sigma(sigma: float) -> float:
+    """Return gamma for deck A's width sigma: exp(-‖x-z‖²/2σ²).
+
+    >>> gamma_from_sigma(2.0)
+    0.125
+    """
+    return 1.0 / (2.0 * sigma**2)
+
+
+def finish_polynomial(products, kernel):
+    """Turn a tile of x·z into (gamma x·z + coef0)^degree, in place."""
+    _finish_affine(products, kernel)
+    base = products.copy()
+    for _ in range(kernel.degree - 1):
+        products *= base
+
+
+def finish_sigmoid(products, kernel):
+    """Turn a tile of x·z into tanh(gamma x·z + coef0), in place."""
+    _finish_affine(products, kernel)
+    np.tanh(products, out=products)
+
+
+def _finish_affine(products, kernel):
+    products *= products.dtype.type(kernel.gamma)
+    products += products.dtype.type(kernel.coef0)
+
+
+def finish_rbf(products, X, Z, x_norms, z_norms, gamma):
+    """Turn a tile of inner products into exp(-gamma ‖x-z‖²), in place.
+
+    ``products`` and the squared norms are those of the centred rows; ``X`` and ``Z`` are the rows themselves.
+    ‖x‖² + ‖z‖² - 2x·z cancels when x and z are close, so those pairs are computed again from their differences.
+    """
+    real = products.dtype.type
+    eps = np.finfo(products.dtype).eps / 2
+    worst = gamma * _ROUNDINGS * eps * (x_norms.astype(np.float64) + z_norms.max())
+    # exp(-t) is wrong by up to exp(-t)·worst: too much where t < log(worst / allowed).
+    with np.errstate(divide="ignore"):
+        too_close = np.log(worst / _ALLOWED_ERROR[products.dtype])
+    scaled_distances(products, x_norms, z_norms, real(gamma))
+    if too_close.max() > 0:
+        repair_close_pairs(products, X, Z, gamma, too_close)
+    _negative_exp(products)
+
+
+def laplacian(X, Z, gamma):
+    """Return the tile of exp(-gamma Σ|x_j-z_j|)."""
+    tile = absolute_distances(X, Z)
+    tile *= tile.dtype.type(gamma)
+    _negative_exp(tile)
+    return tile
+
+
+def _negative_exp(tile):
+    negative_exp = negative_exp_32 if tile.dtype == np.float32 else negative_exp_64
+    negative_exp(tile.reshape(-1))
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def scaled_distances(products, x_norms, z_norms, gamma):
+    """Turn x·z into gamma·‖x-z‖², never below 0, in place."""
+    zero, two = gamma * 0, gamma + gamma
+    for i in range(products.shape[0]):
+        row = products[i]
+        x_part = gamma * x_norms[i]
+        for j in range(row.size):
+            t = (x_part + gamma * z_norms[j]) - two * row[j]
+            row[j] = t if t > zero else zero
+
+
+@njit(cache=True, nogil=True)
+def repair_close_pairs(scaled, X, Z, gamma, too_close):
+    """Compute gamma·‖x-z‖² again, in float64 from the differences, where it is below ``too_close`` of its row."""
+    for i in range(scaled.shape[0]):
+        if too_close[i] <= 0.0:
+            continue
+        for j in range(scaled.shape[1]):
+            if scaled[i, j] < too_close[i]:
+                total = 0.0
+                for k in range(X.shape[1]):
+                    difference = np.float64(X[i, k]) - np.float64(Z[j, k])
+                    total += difference * difference
+                scaled[i, j] = gamma * total
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def absolute_distances(X, Z):
+    """Return Σ|x_j-z_j| for every pair of rows; Z is walked in strips that stay in the cache."""
+    distances = np.empty((X.shape[0], Z.shape[0]), dtype=X.dtype)
+    strip = max(1, 32768 // max(1, Z.shape[1]))
+    for start in range(0, Z.shape[0], strip):
+        stop = min(start + strip, Z.shape[0])
+        for i in range(X.shape[0]):
+            x = X[i]
+            for j in range(start, stop):
+                z = Z[j]
+                total = x.dtype.type(0)
+                for k in range(x.size):
+                    total += abs(x[k] - z[k])
+                distances[i, j] = total
+    return distances

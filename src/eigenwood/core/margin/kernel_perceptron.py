@@ -1,0 +1,280 @@
+"""Kernel perceptron: the perceptron in the space of Φ, without Φ (deck C).
+
+    a = 0, b = 0
+    while some y_j (Σ_i a_i k(x_i, x_j) + b) ≤ 0:   a_j ← a_j + y_j,   b ← b + y_j
+
+The scores of all rows are kept up to date. Rows are visited in blocks, so that kernel values come from matrix
+products: inside a block a mistake changes the scores of the block at once; behind it, those of all rows.
+
+    visit        │ block of 256 │ → who changed, by how much        G = k(block ∪ support, block)
+    catch up     scores of all rows += k(changed, all rows)ᵀ · change
+
+With a budget, the example that matters least to w leaves when one too many has come: the smallest ‖a_i‖²·k(x_i, x_i)
+is the smallest possible change of w, and among equals the oldest goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from eigenwood.core.kernels.source import KernelValues
+from eigenwood.core.threads import results_of, row_blocks
+
+VISIT_ROWS = 256
+CATCH_UP_ROWS = 4096
+
+
+class KernelRule(NamedTuple):
+    """How the fit goes."""
+
+    max_epochs: int
+    intercept: bool = True
+    budget: int = 0  # most examples to keep; 0: all
+    keep_history: bool = False
+
+
+class KernelPerceptronStep(NamedTuple):
+    """Where the fit stands; the arrays are live. ``a`` is signed: a_ik = (mistakes on i in problem k) · y_ik."""
+
+    a: np.ndarray  # (n_rows, n_problems)
+    b: np.ndarray  # (n_problems,)
+    late_a: np.ndarray  # Σ change · time of the change: what the average of all rounds lacks of a
+    late_b: np.ndarray
+    mistakes: np.ndarray  # (n_problems,)
+    clock: np.ndarray  # (1,) presentations so far
+    history: list  # Change arrays, one for each block
+    epoch: int
+    converged: bool
+    whole: bool
+    last: bool
+
+    def averaged_a(self) -> np.ndarray:
+        return self.a - self.late_a / self.clock[0]
+
+    def averaged_b(self) -> np.ndarray:
+        return self.b - self.late_b / self.clock[0]
+
+
+CHANGE = np.dtype([("row", "i8"), ("problem", "i8"), ("a", "f8"), ("b", "f8"), ("time", "f8")])
+
+
+def kernel_perceptron_steps(
+    kernel: KernelValues,
+    signs: np.ndarray,
+    mass: np.ndarray,
+    rule: KernelRule,
+    seed: int | None,
+    n_threads: int,
+) -> Iterator[KernelPerceptronStep]:
+    """Yield the state after every block of rows, until an epoch passes without a mistake."""
+    n_problems, n_rows = signs.shape
+    scores = np.zeros((n_rows, n_problems))
+    born = np.zeros(n_rows)
+    diagonal = kernel.diagonal()
+    rng = None if seed is None else np.random.default_rng(seed)
+    step = _before_the_first(n_rows, n_problems)
+    for epoch in range(1, rule.max_epochs + 1):
+        order = np.arange(n_rows) if rng is None else rng.permutation(n_rows)
+        mistakes_before = step.mistakes.sum()
+        for block in row_blocks(n_rows, VISIT_ROWS):
+            visited = order[block]
+            members = _members(visited, step.a, rule)
+            before = step.a[members]
+            _visit(kernel, visited, members, signs, mass, scores, born, diagonal, step, rule)
+            _catch_up(kernel, members, step.a[members] - before, scores, n_threads)
+            if block.stop < n_rows:
+                yield step._replace(epoch=epoch)
+
+        converged = bool(step.mistakes.sum() == mistakes_before)
+        step = step._replace(epoch=epoch, converged=converged)
+        yield step._replace(whole=True, last=converged or epoch == rule.max_epochs)
+        if converged:
+            return
+
+
+def _before_the_first(n_rows: int, n_problems: int) -> KernelPerceptronStep:
+    return KernelPerceptronStep(
+        a=np.zeros((n_rows, n_problems)),
+        b=np.zeros(n_problems),
+        late_a=np.zeros((n_rows, n_problems)),
+        late_b=np.zeros(n_problems),
+        mistakes=np.zeros(n_problems),
+        clock=np.zeros(1),
+        history=[],
+        epoch=0,
+        converged=False,
+        whole=False,
+        last=False,
+    )
+
+
+def _members(visited: np.ndarray, a: np.ndarray, rule: KernelRule) -> np.ndarray:
+    """Return the rows that may change: those visited, then with a budget the support that may have to leave."""
+    if rule.budget == 0:
+        return visited
+    support = np.flatnonzero(a.any(axis=1))
+    return np.concatenate([visited, np.setdiff1d(support, visited)])
+
+
+def _visit(kernel, visited, members, signs, mass, scores, born, diagonal, step, rule) -> None:
+    """Visit one block; update the step and the scores of its rows."""
+    local = scores[visited]
+    a, late_a, ages = step.a[members], step.late_a[members], born[members]
+    most_changes = 2 * visited.size * signs.shape[0] if rule.keep_history else 0
+    history = np.zeros(most_changes, dtype=CHANGE)
+    n_changes = visit_block(
+        kernel.block(members, visited),
+        np.ascontiguousarray(signs[:, visited]),
+        mass[visited],
+        diagonal[members],
+        local,
+        a,
+        step.b,
+        late_a,
+        step.late_b,
+        step.mistakes,
+        step.clock,
+        ages,
+        rule.intercept,
+        rule.budget,
+        history,
+    )
+    step.a[members], step.late_a[members], born[members] = a, late_a, ages
+    if n_changes:
+        history = history[:n_changes]
+        history["row"] = members[history["row"]]
+        step.history.append(history)
+
+
+def _catch_up(kernel, members, change, scores, n_threads) -> None:
+    """Add what changed in ``members`` to the scores of all rows."""
+    moved = np.flatnonzero(change.any(axis=1))
+    if moved.size == 0:
+        return
+    rows, change = members[moved], change[moved]
+
+    def add(columns: slice) -> None:
+        scores[columns] += kernel.block(rows, columns).T @ change
+
+    results_of(add, row_blocks(scores.shape[0], CATCH_UP_ROWS), n_threads)
+
+
+@njit(cache=True, nogil=True)
+def visit_block(
+    G, signs, mass, diagonal, scores, a, b, late_a, late_b, mistakes, clock, ages, intercept, budget, history
+):
+    """Present the rows of a block one after the other; return how many changes were written to ``history``.
+
+    G[m, j] = k(member m, row j); the first members are the rows themselves.
+    """
+    n_problems, n_rows = signs.shape
+    n_support = count_support(a) if budget > 0 else 0
+    n_changes = 0
+    for j in range(n_rows):
+        was_support = has_weight(a[j])
+        growth = diagonal[j] + (1.0 if intercept else 0.0)
+        for k in range(n_problems):
+            margin = signs[k, j] * (scores[j, k] + b[k])
+            if margin > 0.0:
+                continue
+            # as many steps at once as the row needs to be right, but not more than its mass
+            n_steps = min(np.floor(-margin / growth) + 1.0, mass[j]) if growth > 0.0 else mass[j]
+            whole = np.floor(n_steps)
+            change = n_steps * signs[k, j]
+            late = signs[k, j] * (clock[0] * n_steps + whole * (whole - 1.0) / 2.0 + whole * (n_steps - whole))
+            mistakes[k] += n_steps
+            a[j, k] += change
+            late_a[j, k] += late
+            for i in range(n_rows):
+                scores[i, k] += change * G[j, i]
+            if intercept:
+                b[k] += change
+                late_b[k] += late
+            if history.size > 0:
+                write_change(history, n_changes, j, k, change, change if intercept else 0.0, clock[0])
+                n_changes += 1
+        if budget > 0 and not was_support and has_weight(a[j]):
+            ages[j] = clock[0]
+            n_support += 1
+            if n_support > budget:
+                leave(least_needed(a, diagonal, ages, j), G, scores, a)
+                n_support -= 1
+        clock[0] += mass[j]
+    return n_changes
+
+
+@njit(cache=True, nogil=True)
+def write_change(history, place, row, problem, a, b, time):
+    history[place]["row"] = row
+    history[place]["problem"] = problem
+    history[place]["a"] = a
+    history[place]["b"] = b
+    history[place]["time"] = time
+
+
+@njit(cache=True, nogil=True)
+def has_weight(coefficients):
+    for k in range(coefficients.size):
+        if coefficients[k] != 0.0:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def count_support(a):
+    count = 0
+    for i in range(a.shape[0]):
+        if has_weight(a[i]):
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def least_needed(a, diagonal, ages, newcomer):
+    """Return the member, not the newcomer, whose leaving changes w least; the oldest among equals."""
+    best, least, oldest = -1, np.inf, np.inf
+    for i in range(a.shape[0]):
+        if i == newcomer or not has_weight(a[i]):
+            continue
+        size = 0.0
+        for k in range(a.shape[1]):
+            size += a[i, k] * a[i, k]
+        size *= diagonal[i]
+        if size < least or (size == least and ages[i] < oldest):
+            best, least, oldest = i, size, ages[i]
+    return best
+
+
+@njit(cache=True, nogil=True)
+def leave(member, G, scores, a):
+    """Take ``member`` out of the support and out of the scores of the block."""
+    for k in range(a.shape[1]):
+        for i in range(scores.shape[0]):
+            scores[i, k] -= a[member, k] * G[member, i]
+        a[member, k] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def voted_scores(K, positions, problems, change_a, change_b, times, end, n_problems):
+    """Return for each row of K the votes of all the rules along the way, as a share of all votes.
+
+    A rule votes sign(f) as often as rows were presented before it changed (Freund and Schapire 1999).
+    K[i, p] is the kernel value of query i and support p; changes come in the order in which they were made.
+    """
+    votes = np.zeros((K.shape[0], n_problems))
+    until = np.empty(times.size)
+    next_time = np.full(n_problems, end)
+    for c in range(times.size - 1, -1, -1):
+        until[c] = next_time[problems[c]]
+        next_time[problems[c]] = times[c]
+    for i in range(K.shape[0]):
+        f = np.zeros(n_problems)
+        for c in range(times.size):
+            k = problems[c]
+            f[k] += change_a[c] * K[i, positions[c]] + change_b[c]
+            votes[i, k] += np.sign(f[k]) * (until[c] - times[c])
+    return votes / end

@@ -1,0 +1,243 @@
+"""Perceptron: learn only from mistakes (deck C).
+
+    w = 0, b = 0
+    while some y (w·x + b) ≤ 0:   w ← w + η y x,   b ← b + η y
+
+One problem per row of ``signs`` (one against the rest). A row of mass m is presented m times in succession, a
+fraction of a presentation being a fraction of a step. Steps that must follow each other before the row is right
+are taken at once: with δ = η(‖x‖² + 1) the margin grows by δ each time, so ⌊-margin/δ⌋ + 1 steps are needed.
+
+With a penalty (as in scikit-learn) the weights shrink at every presentation: L2 by a common factor that is kept
+apart (w = scale · v), L1 by the cumulative rule of Tsuruoka, Tsujii and Ananiadou (2009): every coordinate owes
+the penalty since the start and pays when its feature is next seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from eigenwood.core.rows import Rows, add_row, is_sparse, row_count, row_dot, squared_row_norms
+from eigenwood.core.threads import results_of, row_blocks
+
+SCALE, INTERCEPT, OWED, LOSS, MISTAKES = range(5)  # the columns of PerceptronStep.numbers
+
+CHUNK_WORK = 8_000_000  # multiplications between two looks at the clock: about ten milliseconds
+SMALL_WORK = 400_000  # below this a thread costs more than it brings
+MOST_PRESENTATIONS = 1000  # with a penalty, a heavier row takes longer steps instead of more of them
+
+
+class PerceptronRule(NamedTuple):
+    """How a step is taken."""
+
+    step: float = 1.0  # η
+    intercept: bool = True
+    l1: float = 0.0  # penalty per presentation
+    l2: float = 0.0
+
+
+class StopRule(NamedTuple):
+    """When a problem is finished: no mistake in an epoch, or the loss did not fall for ``patience`` epochs."""
+
+    max_epochs: int
+    tol: float  # -inf: never by the loss
+    patience: int
+
+
+class PerceptronStep(NamedTuple):
+    """Where the fit stands; the arrays are live, one row for each problem.
+
+    numbers     [scale, intercept, penalty owed, loss in this epoch, mistakes since the start]
+    """
+
+    directions: np.ndarray  # (n_problems, n_features) v, with w = scale · v
+    paid: np.ndarray  # (n_problems, n_features) L1 penalty already paid
+    numbers: np.ndarray  # (n_problems, 5)
+    epochs: np.ndarray  # (n_problems,) epochs begun
+    converged: np.ndarray  # (n_problems,) an epoch without a mistake was seen
+    whole: bool  # an epoch is complete
+    last: bool  # nothing is left to do
+
+    def coefficients(self) -> np.ndarray:
+        return self.directions * self.numbers[:, [SCALE]]
+
+    def intercepts(self) -> np.ndarray:
+        return self.numbers[:, INTERCEPT].copy()
+
+
+def perceptron_start(coefficients: np.ndarray, intercepts: np.ndarray) -> PerceptronStep:
+    """Return the step that stands before the first epoch."""
+    n_problems = coefficients.shape[0]
+    numbers = np.zeros((n_problems, 5))
+    numbers[:, SCALE] = 1.0
+    numbers[:, INTERCEPT] = intercepts
+    return PerceptronStep(
+        directions=np.array(coefficients, dtype=np.float64),
+        paid=np.zeros(coefficients.shape),
+        numbers=numbers,
+        epochs=np.zeros(n_problems, dtype=np.int64),
+        converged=np.zeros(n_problems, dtype=bool),
+        whole=False,
+        last=False,
+    )
+
+
+def perceptron_steps(
+    rows: Rows,
+    signs: np.ndarray,
+    mass: np.ndarray,
+    rule: PerceptronRule,
+    stop: StopRule,
+    start: PerceptronStep,
+    seed: int | None,
+    n_threads: int,
+) -> Iterator[PerceptronStep]:
+    """Yield the state after every chunk of rows, until all problems are finished.
+
+    ``seed`` draws a new order in each epoch; None visits the rows as they stand, again and again (deck C).
+    """
+    norms = squared_row_norms(rows)
+    chunk_rows = max(1, CHUNK_WORK // max(1, start.directions.shape[1]))
+    rng = None if seed is None else np.random.default_rng(seed)
+    best_loss = np.full(signs.shape[0], np.inf)
+    epochs_without_gain = np.zeros(signs.shape[0], dtype=np.int64)
+    active = np.arange(signs.shape[0])
+    step = start
+    for epoch in range(1, stop.max_epochs + 1):
+        order = np.arange(mass.size) if rng is None else rng.permutation(mass.size)
+        step.epochs[active] = epoch
+        step.numbers[active, LOSS] = 0.0
+        before = step.numbers[:, MISTAKES].copy()
+        for chunk in row_blocks(mass.size, chunk_rows):
+            _visit_problems(rows, order[chunk], signs, mass, norms, rule, step, active, n_threads)
+            if chunk.stop < mass.size:
+                yield step
+
+        no_mistake = step.numbers[:, MISTAKES] == before
+        step.converged[active] = no_mistake[active]
+        gained = step.numbers[:, LOSS] <= best_loss - stop.tol * mass.sum()
+        epochs_without_gain = np.where(gained, 0, epochs_without_gain + 1)
+        best_loss = np.minimum(best_loss, step.numbers[:, LOSS])
+        settled = no_mistake & (rule.l1 == 0.0) & (rule.l2 == 0.0)
+        active = active[~(settled | (epochs_without_gain >= stop.patience))[active]]
+        yield step._replace(whole=True, last=active.size == 0 or epoch == stop.max_epochs)
+        if active.size == 0:
+            return
+
+
+def _visit_problems(rows, order, signs, mass, norms, rule, step, active, n_threads) -> None:
+    """Let every active problem visit the rows in ``order``; problems do not touch each other."""
+
+    def visit(problem: int) -> None:
+        visit_rows(
+            rows,
+            order,
+            signs[problem],
+            mass,
+            norms,
+            rule,
+            step.directions[problem],
+            step.paid[problem],
+            step.numbers[problem],
+        )
+
+    small = order.size * step.directions.shape[1] < SMALL_WORK
+    if small or active.size == 1:
+        for problem in active:
+            visit(problem)
+    else:
+        results_of(visit, active, n_threads)
+
+
+@njit(cache=True, nogil=True)
+def visit_rows(rows, order, signs, mass, norms, rule, direction, paid, numbers):
+    """Present the rows in ``order`` once each; update ``direction``, ``paid`` and ``numbers`` in place."""
+    penalised = rule.l1 > 0.0 or rule.l2 > 0.0
+    for i in order:
+        if penalised:
+            present_penalised(rows, i, signs[i], mass[i], rule, direction, paid, numbers)
+        else:
+            margin = signs[i] * (row_dot(rows, i, direction) + numbers[INTERCEPT])
+            if margin <= 0.0:
+                growth = rule.step * (norms[i] + (1.0 if rule.intercept else 0.0))
+                take_steps(rows, i, signs[i], margin, growth, mass[i], rule, direction, numbers)
+
+
+@njit(cache=True, nogil=True)
+def take_steps(rows, i, sign, margin, growth, mass, rule, direction, numbers):
+    """Step until row i is right or has been presented ``mass`` times."""
+    needed = np.floor(-margin / growth) + 1.0 if growth > 0.0 else np.inf
+    n_steps = min(needed, mass)
+    whole = np.floor(n_steps)
+    # the loss -margin is counted before each step: it falls by ``growth`` from one to the next
+    numbers[LOSS] += -margin * n_steps - growth * (whole * (whole - 1.0) / 2.0 + whole * (n_steps - whole))
+    numbers[MISTAKES] += n_steps
+    add_row(rows, i, rule.step * n_steps * sign, direction)
+    if rule.intercept:
+        numbers[INTERCEPT] += rule.step * n_steps * sign
+
+
+@njit(cache=True, nogil=True)
+def present_penalised(rows, i, sign, mass, rule, direction, paid, numbers):
+    """Present row i ``mass`` times; the weights shrink at each presentation, right or wrong."""
+    longest = max(1.0, mass / MOST_PRESENTATIONS)
+    left = mass
+    while left > 0.0:
+        part = min(longest, left)
+        left -= part
+        margin = sign * (numbers[SCALE] * row_dot(rows, i, direction) + numbers[INTERCEPT])
+        if rule.l2 > 0.0:
+            shrink(direction, max(0.0, 1.0 - rule.step * rule.l2 * part), numbers)
+        if margin <= 0.0:
+            numbers[LOSS] -= margin * part
+            numbers[MISTAKES] += part
+            add_row(rows, i, rule.step * part * sign / numbers[SCALE], direction)
+            if rule.intercept:
+                numbers[INTERCEPT] += rule.step * part * sign
+        if rule.l1 > 0.0:
+            numbers[OWED] += rule.step * rule.l1 * part
+            pay_l1(rows, i, direction, paid, numbers)
+
+
+@njit(cache=True, nogil=True)
+def shrink(direction, factor, numbers):
+    """Multiply the weights by ``factor``; the product is carried out before the scale gets too small."""
+    numbers[SCALE] *= factor
+    if numbers[SCALE] < 1e-9:
+        for j in range(direction.size):
+            direction[j] *= numbers[SCALE]
+        numbers[SCALE] = 1.0
+
+
+@njit(cache=True, nogil=True)
+def pay_l1(rows, i, direction, paid, numbers):
+    """Let the coordinates of row i pay what they owe, but never past zero."""
+    if is_sparse(rows):
+        for k in range(rows.indptr[i], rows.indptr[i + 1]):
+            pay_coordinate(rows.indices[k], direction, paid, numbers)
+    else:
+        for j in range(direction.size):
+            pay_coordinate(j, direction, paid, numbers)
+
+
+@njit(cache=True, nogil=True)
+def pay_coordinate(j, direction, paid, numbers):
+    before = direction[j]
+    if before > 0.0:
+        direction[j] = max(0.0, before - (numbers[OWED] + paid[j]) / numbers[SCALE])
+    elif before < 0.0:
+        direction[j] = min(0.0, before + (numbers[OWED] - paid[j]) / numbers[SCALE])
+    paid[j] += (direction[j] - before) * numbers[SCALE]
+
+
+@njit(cache=True, nogil=True)
+def training_errors(rows, signs, direction, intercept):
+    """Return how many rows are on the wrong side, or on the line."""
+    n_wrong = 0
+    for i in range(row_count(rows)):
+        if signs[i] * (row_dot(rows, i, direction) + intercept) <= 0.0:
+            n_wrong += 1
+    return n_wrong

@@ -1,0 +1,93 @@
+"""Run fixed blocks of work on n threads; the result does not depend on n.
+
+    rows      0 ─────── 512 ────── 1024 ────── 1536 ─ 1700
+    tasks     [ block 0 ][ block 1 ][ block 2 ][ block 3 ]      cut by the data's size alone
+    threads   whoever is free takes the next block
+    results   [ r0, r1, r2, r3 ]                                always in this order
+
+Two things would make bits depend on the number of threads: cutting the work by n, and a BLAS that splits one
+product over several cores. So blocks are cut by size, and while a pool runs every BLAS call is single-threaded.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
+
+from scipy.linalg import blas  # noqa: F401 - loads SciPy's own BLAS, so that the controller below sees it
+from threadpoolctl import ThreadpoolController
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def row_blocks(n_rows: int, block_rows: int) -> list[slice]:
+    """Return the slices that cut ``n_rows`` rows into blocks of ``block_rows``; the last may be shorter.
+
+    >>> row_blocks(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return [slice(start, min(start + block_rows, n_rows)) for start in range(0, n_rows, block_rows)]
+
+
+def results_of(work: Callable[[Task], Result], tasks: Sequence[Task], n_threads: int) -> list[Result]:
+    """Return ``[work(task) for task in tasks]``, computed on ``n_threads`` threads.
+
+    >>> results_of(lambda block: block.stop - block.start, row_blocks(5, 2), n_threads=2)
+    [2, 2, 1]
+    """
+    with one_blas_thread():
+        if n_threads == 1 or len(tasks) < 2:
+            return [work(task) for task in tasks]
+        pool = ThreadPoolExecutor(min(n_threads, len(tasks)))
+        try:
+            return list(pool.map(work, tasks))
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS single-threaded inside; safe to enter from several Python threads at once.
+
+    The limit is a setting of the whole process. The first one in sets it and the last one out takes it back,
+    so no thread lifts the limit while another still works under it.
+    """
+    _BLAS_LIMIT.enter()
+    try:
+        yield
+    finally:
+        _BLAS_LIMIT.leave()
+
+
+class _SharedLimit:
+    """Counts who is inside; holds the process-wide limit while anybody is."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_inside = 0
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._n_inside == 0:
+                self._limit = _blas_libraries().limit(limits=1, user_api="blas")
+            self._n_inside += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if self._n_inside == 0:
+                self._limit.restore_original_limits()
+
+
+@cache
+def _blas_libraries() -> ThreadpoolController:
+    """Return the controller of the BLAS libraries in this process; looking for them takes milliseconds."""
+    return ThreadpoolController()
+
+
+_BLAS_LIMIT = _SharedLimit()

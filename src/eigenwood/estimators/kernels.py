@@ -1,0 +1,60 @@
+"""What estimators with a kernel share: their parameters, and the step from the user's words to the core's ``Kernel``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eigenwood.core.kernels.blocks import KernelFunction, gram, gram_symmetric
+from eigenwood.core.kernels.functions import KERNELS, Kernel
+from eigenwood.proofs.mercer import MercerReport, mercer_report
+from eigenwood.validation.arrays import check_matrix
+from eigenwood.validation.kernels import check_square, checked_function, gamma_value
+from eigenwood.validation.params import AnyOf, Choice, Function, Number, check_values
+from eigenwood.validation.threads import thread_count
+
+KERNEL_PARAMS = {
+    "kernel": AnyOf(Choice((*KERNELS, "precomputed")), Function("two blocks of rows")),
+    "gamma": AnyOf(Choice(("scale", "auto")), Number(above=0)),
+    "coef0": Number(),
+    "degree": Number(at_least=1, whole=True),
+}
+
+
+def resolved_kernel(estimator: Any, gamma: float) -> Kernel | KernelFunction:
+    """Return the estimator's kernel for the core, with gamma as a number."""
+    if callable(estimator.kernel):
+        return checked_function(type(estimator).__name__, estimator.kernel)
+    return Kernel(KERNELS[estimator.kernel], gamma, float(estimator.coef0), int(estimator.degree))
+
+
+def query_gram(estimator: Any, X: Any, support: np.ndarray, n_threads: int) -> np.ndarray:
+    """Return the kernel values of query rows and support vectors; ``support`` numbers the columns if precomputed."""
+    if estimator.kernel == "precomputed":
+        return X[:, support]
+    kernel = resolved_kernel(estimator, estimator.gamma_)
+    return gram(X, estimator.support_vectors_, kernel, n_threads)
+
+
+def check_mercer(kernel, X, *, gamma="scale", coef0=0.0, degree=3, n_jobs=None) -> MercerReport:
+    """Report whether a similarity is a kernel on the rows of X: the smallest eigenvalue and the offending direction.
+
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> check_mercer("rbf", X, gamma=1.0).holds
+    True
+    >>> report = check_mercer("sigmoid", X, gamma=1.0, coef0=-1.0)
+    >>> report.holds, round(report.smallest, 3)
+    (False, -0.762)
+    """
+    who = "check_mercer"
+    values = {"kernel": kernel, "gamma": gamma, "coef0": coef0, "degree": degree}
+    check_values(who, KERNEL_PARAMS, values)
+    rows = check_matrix(who, X)
+    if kernel == "precomputed":
+        return mercer_report(check_square(who, rows))
+    if callable(kernel):
+        return mercer_report(gram(rows, rows, checked_function(who, kernel)))
+    similarity = Kernel(KERNELS[kernel], gamma_value(gamma, rows), float(coef0), int(degree))
+    return mercer_report(gram_symmetric(rows.astype(np.float64), similarity, thread_count(who, n_jobs)))

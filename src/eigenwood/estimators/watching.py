@@ -1,0 +1,93 @@
+"""Progress, time limit and early stop for every long fit, in one place.
+
+A solver of the core is a generator: it yields where it stands, often. ``Watch`` drives it, tells scikit-learn's
+callbacks about every round, looks at the clock between two yields, and says why the fit ended.
+
+    core          ... yield step ──► whole round? ──► callbacks ──► stop? ──► yield step ...
+                                   └ time up? ──► leave with the step at hand: a usable model
+
+A step has two flags, ``whole`` (a round is complete) and ``last`` (the solver is done).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from sklearn.callback import CallbackSupportMixin
+
+from eigenwood.validation.params import AnyOf, Nothing, Number
+
+TIME_LIMIT = AnyOf(Nothing(), Number(above=0))
+
+FINISHED, TIME_UP, CALLED_OFF = "finished", "time_limit", "callback"
+
+
+class Outcome(NamedTuple):
+    """The last step of a fit, and why it was the last."""
+
+    step: Any
+    reason: str
+    n_rounds: int
+
+
+class Watch:
+    """Watches one fit; made in its first line, so that the clock starts there."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator = estimator
+        limit = estimator.time_limit
+        self._deadline = None if limit is None else time.perf_counter() + limit
+
+    def time_is_up(self) -> bool:
+        """Return whether ``time_limit`` has passed."""
+        return self._deadline is not None and time.perf_counter() >= self._deadline
+
+    def follow(
+        self,
+        steps: Iterator[Any],
+        *,
+        max_rounds: int | None,
+        fitted: Callable[[Any], dict],
+        X: Any = None,
+        y: Any = None,
+        wants_stop: Callable[[Any], bool] = lambda step: False,
+    ) -> Outcome:
+        """Drive ``steps`` to the end, to the time limit, or until a callback or ``wants_stop`` says stop.
+
+        ``fitted`` makes the fitted attributes out of a step, for callbacks that want to look at the model so far.
+        """
+        estimator = self._estimator
+        root = estimator._init_callback_context(max_subtasks=max_rounds)
+        root.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+        reason, n_rounds = None, 0
+        while reason is None:
+            task = root.subcontext(task_name="round").call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+            step = self._after_one_round(steps)
+            n_rounds += 1
+            called_off = task.call_on_fit_task_end(
+                estimator=estimator, X=X, y=y, reconstruction_attributes=lambda step=step: fitted(step)
+            )
+            reason = self._reason(step, called_off or wants_stop(step))
+        root.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes=lambda: fitted(step))
+        return Outcome(step, reason, n_rounds)
+
+    def _after_one_round(self, steps: Iterator[Any]) -> Any:
+        """Return the step at the end of a round, or where the time limit cut it."""
+        while True:
+            step = next(steps)
+            if step.whole or self.time_is_up():
+                return step
+
+    def _reason(self, step: Any, called_off: bool) -> str | None:
+        """Return why the fit ends here, or None when it goes on."""
+        if step.last:
+            return FINISHED
+        if called_off:
+            return CALLED_OFF
+        return TIME_UP if self.time_is_up() else None
+
+
+class Watched(CallbackSupportMixin):
+    """Gives an estimator scikit-learn's ``set_callbacks``; its ``fit`` makes a ``Watch`` in its first line."""

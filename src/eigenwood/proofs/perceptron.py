@@ -1,0 +1,67 @@
+"""What can be proved about a perceptron, primal or dual.
+
+Novikoff: if some hyperplane separates the rows with margin γ and all rows lie within radius R, then after M steps
+M γ ≤ ‖w‖ ≤ R √M, hence M ≤ (R/γ)². Both halves are checked: the right one always, the left one where the data can be
+separated, with a γ that is found without the perceptron (``separability``).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from eigenwood.proofs.claim import Certificate, Claim, at_most, measured
+from eigenwood.proofs.separability import Separability
+
+ROUNDING = 1e-9  # a share by which float sums may miss an exact inequality
+
+
+class PerceptronFacts(NamedTuple):
+    """The numbers of one problem (a class against the rest), with steps counted in units of η."""
+
+    label: str
+    steps: float  # M: steps taken because of a mistake, each at most 1
+    norm: float  # ‖(w, b)‖ / η
+    radius: float  # R: the largest ‖(x, 1)‖
+    n_wrong: float  # weight of the rows on the wrong side at the end
+    converged: bool  # an epoch passed without a mistake
+    novikoff: bool  # started at zero, no penalty, no budget: the theorem speaks of this run
+
+
+def perceptron_certificate(problems: list[PerceptronFacts], margins: list[Separability] | None = None) -> Certificate:
+    """Return the claims about every problem; ``margins`` adds what the verifier found out about separability."""
+    claims: list[Claim] = []
+    for i, facts in enumerate(problems):
+        claims.append(errors_claim(facts))
+        if not facts.novikoff:
+            claims.append(measured(f"mistakes{facts.label}", "steps taken because of a mistake", facts.steps))
+            continue
+        claims.append(norm_claim(facts))
+        claims.append(mistakes_claim(facts, None if margins is None else margins[i]))
+    return Certificate(tuple(claims))
+
+
+def errors_claim(facts: PerceptronFacts) -> Claim:
+    """Return the weight of the training rows on the wrong side: none, when the fit says it converged."""
+    name = f"training errors{facts.label}"
+    if facts.converged:
+        return at_most(name, "after an epoch without a mistake no training row is wrong", facts.n_wrong, 0.0)
+    return measured(name, "training rows on the wrong side, by weight", facts.n_wrong)
+
+
+def norm_claim(facts: PerceptronFacts) -> Claim:
+    """Return ‖w‖ ≤ R √M: weights this long cannot come from fewer steps."""
+    bound = facts.radius * np.sqrt(facts.steps) * (1.0 + ROUNDING)
+    return at_most(f"weights{facts.label}", "‖w‖/η ≤ R √M", facts.norm, bound)
+
+
+def mistakes_claim(facts: PerceptronFacts, margin: Separability | None) -> Claim:
+    """Return M ≤ (R/γ)² where γ is known to exist, else M alone."""
+    name = f"mistakes{facts.label}"
+    if margin is None:
+        return measured(name, "steps M taken because of a mistake; verify() compares M with (R/γ)²", facts.steps)
+    if margin.separable:
+        statement = f"M ≤ (R/γ)², γ = {margin.reached:.4g} found independently"
+        return at_most(name, statement, facts.steps, margin.mistake_bound() * (1.0 + ROUNDING))
+    return measured(name, "steps M; no hyperplane separates these rows, so nothing bounds M", facts.steps)

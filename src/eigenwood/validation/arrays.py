@@ -1,0 +1,145 @@
+"""The gate for X: what comes in is anything a user has, what goes out is an array the core can trust.
+
+    list, array, memmap, csr, pandas, polars, pyarrow  ──►  C-contiguous float32 or float64, finite, named
+
+Shapes, dtypes and column names are checked by scikit-learn's public validators. What they say in several lines is
+said here in one sentence that names the estimator.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array, validate_data
+
+from eigenwood.errors import InputError
+
+FLOATS = (np.float64, np.float32)
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = False, missing: bool = False) -> Any:
+    """Return X as a float array (or csr matrix) and record or compare its column names.
+
+    ``reset`` is True in fit, where the names are learnt, and False afterwards, where they must be the same.
+    ``missing`` lets NaN through; infinity never passes.
+    """
+    who = type(estimator).__name__
+    check_is_a_table(who, X)
+    try:
+        validate_data(estimator, X=X, reset=reset, skip_check_array=True)
+    except (ValueError, TypeError) as problem:
+        raise one_sentence(who, problem) from problem
+    names = getattr(estimator, "feature_names_in_", None)
+    return check_matrix(who, X, names=names, accept_sparse=accept_sparse, missing=missing)
+
+
+def check_matrix(
+    who: str, X: Any, *, names: Any = None, accept_sparse: bool = False, missing: bool = False
+) -> Any:
+    """Return X as a C-contiguous float array, or as a csr matrix where that is accepted."""
+    check_is_a_table(who, X)
+    try:
+        rows = check_array(
+            frame_values(who, X),
+            accept_sparse="csr" if accept_sparse else False,
+            dtype=FLOATS,
+            order="C",
+            ensure_all_finite=False,
+            input_name="X",
+        )
+    except (ValueError, TypeError) as problem:
+        raise one_sentence(who, problem) from problem
+    check_finite(who, rows, names, missing=missing)
+    return rows
+
+
+def check_weights(estimator: Any, sample_weight: Any, n_rows: int) -> np.ndarray:
+    """Return one float64 weight per row; 1 for each when none are given."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    who = type(estimator).__name__
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (ValueError, TypeError) as problem:
+        raise InputError(f"{who}: sample_weight must hold numbers; got {sample_weight!r}.") from problem
+    if weights.shape != (n_rows,):
+        raise InputError(f"{who}: sample_weight must have shape ({n_rows},); got {weights.shape}.")
+    if not np.isfinite(weights).all() or weights.min() < 0:
+        raise InputError(f"{who}: sample_weight must be finite and at least 0; got {worst_weight(weights)}.")
+    if not weights.any():
+        raise InputError(f"{who}: sample_weight must hold at least one weight above zero; got only zeros.")
+    return weights
+
+
+def worst_weight(weights: np.ndarray) -> float:
+    """Return the first weight that is not a number, or else the smallest."""
+    wrong = weights[~np.isfinite(weights)]
+    return float(wrong[0] if wrong.size else weights.min())
+
+
+def check_is_a_table(who: str, X: Any) -> None:
+    """Raise unless X has rows and columns."""
+    if isinstance(X, str) or X is None:
+        raise InputError(f"{who}: X must be a table of numbers; got {X!r}.")
+    n_dimensions = getattr(X, "ndim", None)
+    if n_dimensions is None and isinstance(X, (list, tuple)):
+        n_dimensions = 2 if X and hasattr(X[0], "__len__") else 1
+    if n_dimensions in (0, 1):
+        raise InputError(
+            f"{who}: X must be a 2-d array of rows and columns; got {n_dimensions}-d "
+            "(Reshape your data: X.reshape(1, -1) makes one row, X.reshape(-1, 1) one column)."
+        )
+
+
+def frame_values(who: str, X: Any) -> Any:
+    """Return the numbers of a pandas, polars or pyarrow frame as an array; anything else as it is."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return X
+    dtypes = frame.schema
+    for name, dtype in dtypes.items():
+        if not (dtype.is_numeric() or dtype == nw.Boolean or dtype == nw.Object):
+            raise InputError(f"{who}: column {name!r} must hold numbers; got {dtype} (TableEncoder makes numbers of it).")
+    if not dtypes:
+        return np.empty((len(frame), 0))
+    wanted = np.float32 if all(dtype == nw.Float32 for dtype in dtypes.values()) else np.float64
+    # Filled by rows: a fitted model reads rows, and a frame hands out columns.
+    values = np.empty((len(frame), len(dtypes)), dtype=wanted)
+    for j, name in enumerate(dtypes):
+        values[:, j] = frame[name].to_numpy()
+    return values
+
+
+def check_finite(who: str, rows: Any, names: np.ndarray | None, *, missing: bool) -> None:
+    """Raise and name the place of the first NaN or infinity."""
+    values = rows.data if sparse.issparse(rows) else rows
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):  # one cheap pass: any NaN or infinity spoils the sum
+            return
+    bad = np.isinf(values) if missing else ~np.isfinite(values)
+    if not bad.any():
+        return
+    place = np.argwhere(bad)[0]
+    row, column = place if place.size == 2 else sparse_place(rows, place[0])
+    value = "NaN" if np.isnan(values[tuple(place)]) else "inf (infinity)"
+    label = repr(str(names[column])) if names is not None else column
+    allowed = "finite or NaN" if missing else "finite"
+    raise InputError(f"{who}: X must be {allowed}; got {value} in row {row}, column {label}.")
+
+
+def sparse_place(rows: Any, position: int) -> tuple[int, int]:
+    """Return the row and column of one stored value of a csr matrix."""
+    return int(np.searchsorted(rows.indptr, position, side="right")) - 1, int(rows.indices[position])
+
+
+def one_sentence(who: str, problem: Exception) -> Exception:
+    """Return the error with its first sentence, behind the estimator's name; the type stays what it was."""
+    if isinstance(problem, InputError):
+        return problem
+    text = " ".join(str(problem).split())
+    first = text.split(". ")[0].rstrip(".")
+    sentence = f"{first}." if first.startswith(who) else f"{who}: {first}."
+    return TypeError(sentence) if isinstance(problem, TypeError) else InputError(sentence)

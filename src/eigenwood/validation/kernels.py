@@ -1,0 +1,56 @@
+"""The gate for kernels: gamma becomes a number, and what a user's own function returns is checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigenwood.errors import InputError
+
+def gamma_value(gamma: str | float, X: Any, weights: np.ndarray | None = None) -> float:
+    """Return gamma as a number: "scale" is 1 / (n_features · variance of X), "auto" is 1 / n_features.
+
+    Weights mean repeated rows, so the variance is a weighted one.
+    """
+    if not isinstance(gamma, str):
+        return float(gamma)
+    spread = _variance(X, weights) if gamma == "scale" else 1.0
+    return 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
+
+
+def _variance(X: Any, weights: np.ndarray | None) -> float:
+    """Return the variance of all entries of X, in float64."""
+    row_sums = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
+    squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
+    row_squares = np.asarray(squares.sum(axis=1, dtype=np.float64)).ravel()
+    weights = np.ones(X.shape[0]) if weights is None else weights
+    n_entries = weights.sum() * X.shape[1]
+    mean = weights @ row_sums / n_entries
+    return max(weights @ row_squares / n_entries - mean**2, 0.0)
+
+
+def checked_function(who: str, function: Any) -> Any:
+    """Return the user's kernel function with its answers checked."""
+
+    def kernel(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        K = np.asarray(function(X, Z), dtype=np.float64)
+        if K.shape != (X.shape[0], Z.shape[0]):
+            raise InputError(
+                f"{who}: kernel must return an array of shape ({X.shape[0]}, {Z.shape[0]}); got {K.shape}."
+            )
+        if not np.isfinite(K).all():
+            raise InputError(f"{who}: kernel must return finite numbers; got {'NaN' if np.isnan(K).any() else 'inf'}.")
+        return K
+
+    return kernel
+
+
+def check_square(who: str, K: np.ndarray) -> np.ndarray:
+    """Return a precomputed Gram matrix of the training rows, which must be square."""
+    if K.shape[0] != K.shape[1]:
+        raise InputError(
+            f"{who}: a precomputed X must be a square matrix of similarities; got shape {K.shape}."
+        )
+    return K

@@ -1,0 +1,103 @@
+"""The gate for y: labels become codes 0, 1, 2, … before the core, and labels again after it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from eigenwood.errors import InputError
+from eigenwood.validation.arrays import check_rows, check_weights, one_sentence
+
+
+class Classes(NamedTuple):
+    """The labels in order, and for each row the place of its label among them."""
+
+    labels: np.ndarray
+    codes: np.ndarray
+
+
+class Training(NamedTuple):
+    """A classifier's training data, checked: rows of weight 0 are gone, as if they had never been given."""
+
+    X: Any
+    classes: Classes
+    weights: np.ndarray
+
+
+def check_training(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, accept_sparse: bool = False) -> Training:
+    """Return checked rows, classes and weights for a classifier.
+
+    >>> from sklearn.base import BaseEstimator
+    >>> data = check_training(BaseEstimator(), [[1.0], [2.0], [3.0]], ["no", "yes", "no"], [1, 1, 0])
+    >>> data.classes.codes, data.X.shape
+    (array([0, 1]), (2, 1))
+    """
+    X = check_rows(estimator, X, reset=True, accept_sparse=accept_sparse)
+    labels = check_labels(estimator, y, X.shape[0])
+    weights = check_weights(estimator, sample_weight, X.shape[0])
+    if not weights.all():
+        X, labels, weights = X[weights > 0], labels[weights > 0], weights[weights > 0]
+    return Training(X, check_classes(estimator, labels), weights)
+
+
+def check_labels(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
+    """Return y as a vector of ``n_rows`` labels."""
+    who = type(estimator).__name__
+    if y is None:
+        raise InputError(f"{who}: y must hold one label per row (this estimator requires y to be passed); got None.")
+    y = nw.to_native(nw.from_native(y, series_only=True, pass_through=True), pass_through=True)
+    try:
+        labels = column_or_1d(y, warn=True)
+        if labels.dtype.kind == "c":
+            raise ValueError("Complex data not supported: y must hold labels")
+        if labels.dtype.kind in "fO" and any(label != label for label in labels):
+            raise ValueError("y must hold labels; got NaN")
+        check_classification_targets(labels)
+    except (ValueError, TypeError) as problem:
+        raise one_sentence(who, problem) from problem
+    if labels.size != n_rows:
+        raise InputError(f"{who}: y must have one label for each of the {n_rows} rows; got {labels.size}.")
+    return labels
+
+
+def check_classes(estimator: Any, labels: np.ndarray) -> Classes:
+    """Return the classes in ``labels``; at least two are needed to tell apart."""
+    values, codes = np.unique(labels, return_inverse=True)
+    if values.size < 2:
+        raise InputError(
+            f"{type(estimator).__name__}: y must hold at least 2 classes; got 1 class: {values[0]!r}."
+        )
+    return Classes(values, codes)
+
+
+def class_weights(estimator: Any, class_weight: Any, data: Training) -> np.ndarray:
+    """Return the weight of each row times the weight of its class."""
+    labels, codes = data.classes
+    try:
+        factors = compute_class_weight(
+            class_weight, classes=labels, y=labels[codes], sample_weight=data.weights
+        )
+    except ValueError as problem:
+        raise one_sentence(type(estimator).__name__, problem) from problem
+    return data.weights * factors[codes]
+
+
+def one_against_rest(classes: Classes) -> np.ndarray:
+    """Return signs of shape (n_problems, n_rows): one problem for two classes, else one for each class.
+
+    >>> one_against_rest(Classes(np.array(["a", "b"]), np.array([0, 1, 1])))
+    array([[-1.,  1.,  1.]])
+    """
+    positive = [1] if classes.labels.size == 2 else range(classes.labels.size)
+    return np.array([np.where(classes.codes == code, 1.0, -1.0) for code in positive])
+
+
+def labels_from_scores(labels: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Return the label that wins in each row of the scores of ``one_against_rest``."""
+    winners = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+    return labels[winners]
