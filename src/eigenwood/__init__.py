@@ -1,1 +1,21 @@
 """Eigenwood: classical machine learning that is fast, never runs out of memory, and shows its proof."""
+
+from eigenwood.core.kernels.functions import gamma_from_s, gamma_from_sigma
+from eigenwood.estimators.expansion import PolynomialExpansion
+from eigenwood.estimators.kernel_perceptron import KernelPerceptron
+from eigenwood.estimators.kernels import check_mercer
+from eigenwood.estimators.perceptron import Perceptron
+from eigenwood.proofs.claim import Certificate, Claim
+
+__all__ = [
+    "Certificate",
+    "Claim",
+    "KernelPerceptron",
+    "Perceptron",
+    "PolynomialExpansion",
+    "check_mercer",
+    "gamma_from_s",
+    "gamma_from_sigma",
+]
+
+__version__ = "0.1.0"

@@ -29,20 +29,30 @@ class Training(NamedTuple):
     weights: np.ndarray
 
 
-def check_training(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, accept_sparse: bool = False) -> Training:
-    """Return checked rows, classes and weights for a classifier.
+def check_training(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    accept_sparse: bool = False,
+    known: np.ndarray | None = None,
+    reset: bool = True,
+) -> Training:
+    """Return checked rows, classes and weights for a classifier; ``known`` are the classes agreed on before.
 
     >>> from sklearn.base import BaseEstimator
     >>> data = check_training(BaseEstimator(), [[1.0], [2.0], [3.0]], ["no", "yes", "no"], [1, 1, 0])
     >>> data.classes.codes, data.X.shape
     (array([0, 1]), (2, 1))
     """
-    X = check_rows(estimator, X, reset=True, accept_sparse=accept_sparse)
+    X = check_rows(estimator, X, reset=reset, accept_sparse=accept_sparse)
     labels = check_labels(estimator, y, X.shape[0])
     weights = check_weights(estimator, sample_weight, X.shape[0])
     if not weights.all():
         X, labels, weights = X[weights > 0], labels[weights > 0], weights[weights > 0]
-    return Training(X, check_classes(estimator, labels), weights)
+    classes = check_classes(estimator, labels) if known is None else check_known(estimator, labels, known)
+    return Training(X, classes, weights)
 
 
 def check_labels(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
@@ -73,6 +83,30 @@ def check_classes(estimator: Any, labels: np.ndarray) -> Classes:
             f"{type(estimator).__name__}: y must hold at least 2 classes; got 1 class: {values[0]!r}."
         )
     return Classes(values, codes)
+
+
+def check_known(estimator: Any, labels: np.ndarray, known: np.ndarray) -> Classes:
+    """Return the places of the labels among the ``known`` classes."""
+    strangers = np.setdiff1d(labels, known)
+    if strangers.size:
+        who = type(estimator).__name__
+        raise InputError(f"{who}: y must hold only the classes {known.tolist()}; got {strangers[0]!r}.")
+    return Classes(known, np.searchsorted(known, labels))
+
+
+def check_given_classes(estimator: Any, given: Any, fitted: np.ndarray | None) -> np.ndarray:
+    """Return the classes of a model that learns in parts: named in the first call, the same ever after."""
+    who = type(estimator).__name__
+    if given is None and fitted is None:
+        raise InputError(f"{who}: classes must be passed on the first call to partial_fit; got None.")
+    if given is None:
+        return fitted
+    classes = np.unique(np.asarray(given))
+    if fitted is not None and not np.array_equal(classes, fitted):
+        raise InputError(f"{who}: classes must stay {fitted.tolist()}; got {classes.tolist()}.")
+    if classes.size < 2:
+        raise InputError(f"{who}: classes must name at least 2 classes; got {classes.tolist()}.")
+    return classes
 
 
 def class_weights(estimator: Any, class_weight: Any, data: Training) -> np.ndarray:

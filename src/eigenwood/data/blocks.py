@@ -1,0 +1,365 @@
+"""Blocks: the rows of any source, a fixed number at a time, as often as needed.
+
+    array, .npy, Parquet, CSV, frame  ──►  Blocks  ──►  (block_rows, d), (block_rows, d), … (the rest, d)
+
+Every source gives the same blocks for the same rows, however its file was cut into row groups or batches: a
+result downstream must not depend on who wrote the file. Memory is bounded by the block, never by the source.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset
+import pyarrow.ipc
+import pyarrow.parquet
+
+from eigenwood.data.files import (
+    ARROW_ENDINGS,
+    PARQUET_ENDINGS,
+    READ_ENDINGS,
+    check_is_file,
+    check_names,
+    is_text_file,
+    listing,
+    readable,
+    stream_text,
+    suggestion,
+    text_layout,
+    unknown_ending,
+)
+from eigenwood.data.kinds import (
+    MISSING_IN_FRAMES,
+    MISSING_IN_TEXT_FILES,
+    is_convertible,
+    is_stringlike,
+    parsed_numbers,
+    to_numbers,
+    to_text,
+    without_markers,
+)
+from eigenwood.data.tables import FRAME_NAME, Table, narwhals_to_arrow, to_narwhals
+from eigenwood.errors import TableError
+
+BLOCK_BYTES = 32 * 2**20  # a few blocks fit the last-level cache of a large machine and the memory of any
+PAGE_BUFFER_BYTES = 2**16  # Parquet pages are read in this step, not a whole column of a row group at once
+
+Pieces = Callable[[], Iterable[np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Rows in blocks of ``block_rows``; each loop over it starts again at the first row.
+
+    >>> stream = blocks(np.arange(10.0).reshape(5, 2), block_rows=2)
+    >>> [block.shape for block in stream], stream.columns, stream.n_rows
+    ([(2, 2), (2, 2), (1, 2)], ('x0', 'x1'), 5)
+    """
+
+    columns: tuple[str, ...]
+    n_rows: int | None  # None where only reading to the end would tell, as in a CSV file
+    dtype: np.dtype
+    block_rows: int
+    pieces: Pieces  # starts the rows anew, cut wherever the source cuts them
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.columns)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return regrouped(self.pieces(), self.block_rows)
+
+
+def blocks(
+    source: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    block_rows: int | None = None,
+    dtype: npt.DTypeLike | None = None,
+) -> Blocks:
+    """Return the rows of ``source`` as a stream of C-contiguous float blocks, NaN where a value is missing.
+
+    ``source`` is a 2-d array or memmap, a path to .npy, .parquet, .feather, .arrow or a text file, or a
+    frame. ``columns`` picks and orders columns by name (an array's are x0, x1, …); all of them must hold
+    numbers. ``block_rows`` defaults to about 32 MB per block. ``dtype`` defaults to float32 when every
+    column is float32, else float64. Blocks are copies: writing into one changes nothing else.
+
+    >>> from eigenwood.data.datasets import bundled_file
+    >>> with bundled_file("ten_points.csv") as path:
+    ...     [float(block.sum()) for block in blocks(path, columns=["x1", "x2"], block_rows=5)]
+    [37.0, 67.0]
+    """
+    opened = open_source(source)
+    chosen = tuple(opened.names) if columns is None else tuple(columns)
+    check_chosen(opened.who, chosen, opened.names)
+    final = float_dtype(opened, chosen, dtype)
+    rows = default_block_rows(len(chosen), final) if block_rows is None else block_rows
+    check_block_rows(rows)
+    return Blocks(chosen, opened.n_rows, final, rows, partial(opened.pieces, chosen, final, rows))
+
+
+# --- the sources ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the sources have in common; ``pieces(chosen, dtype, rows)`` yields arrays of any length."""
+
+    who: str  # begins the error sentences
+    names: list[str]
+    float32: frozenset[str]  # the columns that are stored as float32
+    n_rows: int | None
+    pieces: Callable[[tuple[str, ...], np.dtype, int], Iterable[np.ndarray]]
+
+
+def open_source(source: Any) -> Source:
+    """Return the source behind a path, an array or a frame."""
+    if isinstance(source, str | os.PathLike):
+        return open_path(Path(source))
+    if isinstance(source, np.ndarray):
+        return array_source("blocks", source, reopener(source))
+    return frame_source(source.frame if isinstance(source, Table) else source)
+
+
+def open_path(path: Path) -> Source:
+    check_is_file(path)
+    if path.suffix.lower() == ".npy":
+        return npy_source(path)
+    if path.suffix.lower() in PARQUET_ENDINGS:
+        return parquet_source(path)
+    if path.suffix.lower() in ARROW_ENDINGS:
+        return arrow_source(path)
+    if is_text_file(path):
+        return text_source(path)
+    raise unknown_ending(path, (".npy", *READ_ENDINGS))
+
+
+def npy_source(path: Path) -> Source:
+    reopen = partial(np.load, path, mmap_mode="r", allow_pickle=False)
+    try:
+        return array_source(path.name, reopen(), reopen)
+    except (ValueError, EOFError) as error:
+        if isinstance(error, TableError):
+            raise
+        raise TableError(
+            f"{path.name}: must be a whole .npy file of numbers; got one that breaks: {error}."
+        ) from error
+
+
+def array_source(who: str, array: np.ndarray, reopen: Callable[[], np.ndarray]) -> Source:
+    """Return an array as a source; ``reopen`` gives the array again."""
+    if array.ndim != 2:
+        raise TableError(f"{who}: array must have 2 dimensions; got {array.ndim}.")
+    if array.dtype.kind not in "fiub":
+        raise TableError(f"{who}: array must hold numbers; got dtype {array.dtype}.")
+    names = [f"x{j}" for j in range(array.shape[1])]
+    stored = frozenset(names if array.dtype.itemsize <= 4 and array.dtype.kind == "f" else [])
+    n_rows = array.shape[0]
+
+    def pieces(chosen, dtype, rows):
+        order = None if list(chosen) == names else [names.index(name) for name in chosen]
+        for start in range(0, n_rows, rows):
+            piece = reopen()[start : start + rows]
+            yield np.array(piece if order is None else piece[:, order], dtype=dtype, order="C")
+
+    return Source(who, names, stored, n_rows, pieces)
+
+
+def reopener(array: np.ndarray) -> Callable[[], np.ndarray]:
+    """Return a function that gives the array again; a memory map is mapped anew each time.
+
+    The pages that a map has touched stay resident as long as it lives, so one map over the whole file would
+    let memory grow to the size of the file. A view into a map, and one with changes of its own (mode "c"),
+    cannot be mapped anew by name and is used as it is.
+    """
+    if not isinstance(array, np.memmap) or isinstance(array.base, np.ndarray):
+        return lambda: array
+    if array.mode == "c" or array.filename is None:
+        return lambda: array
+    order = "C" if array.flags.c_contiguous else "F"
+    return partial(
+        np.memmap, array.filename, array.dtype, mode="r", offset=array.offset, shape=array.shape, order=order
+    )
+
+
+def parquet_source(path: Path) -> Source:
+    with readable(path, "Parquet"), pyarrow.parquet.ParquetFile(path) as file:
+        schema, n_rows = file.schema_arrow, file.metadata.num_rows
+
+    def batches(chosen, rows):
+        with readable(path, "Parquet"), open_parquet(path) as file:
+            yield from file.iter_batches(batch_size=rows, columns=list(chosen))
+
+    return typed_source(path.name, schema, n_rows, batches)
+
+
+def open_parquet(path: Path) -> pyarrow.parquet.ParquetFile:
+    return pyarrow.parquet.ParquetFile(path, buffer_size=PAGE_BUFFER_BYTES, pre_buffer=False)
+
+
+def arrow_source(path: Path) -> Source:
+    with readable(path, "Arrow"), pa.ipc.open_file(str(path)) as file:
+        schema = file.schema
+        n_rows = pyarrow.dataset.dataset(path, format="ipc").count_rows()  # from the footer, not the rows
+
+    def batches(chosen, rows):
+        with readable(path, "Arrow"), pa.ipc.open_file(str(path)) as file:
+            for i in range(file.num_record_batches):
+                yield from slices(file.get_batch(i), rows)
+
+    return typed_source(path.name, schema, n_rows, batches)
+
+
+def frame_source(source: Any) -> Source:
+    """Return a pandas, polars or pyarrow frame as a source, turned into Arrow slice by slice."""
+    frame = to_narwhals(source)
+    names = [str(name) for name in frame.columns]
+
+    def batches(chosen, rows):
+        picked = frame[:, [names.index(name) for name in chosen]]
+        for start in range(0, len(frame), rows):
+            yield narwhals_to_arrow(picked[start : start + rows])
+
+    return typed_source(FRAME_NAME, narwhals_to_arrow(frame.head(0)).schema, len(frame), batches)
+
+
+def text_source(path: Path) -> Source:
+    layout = text_layout(path)
+
+    def pieces(chosen, dtype, rows):
+        first_row = 2  # the header is row 1
+        for batch in stream_text(path, layout):
+            yield to_floats(batch, chosen, dtype, MISSING_IN_TEXT_FILES, path.name, first_row)
+            first_row += batch.num_rows
+
+    return Source(path.name, layout.names, frozenset(), None, pieces)
+
+
+def typed_source(who: str, schema: pa.Schema, n_rows: int, batches: Callable) -> Source:
+    """Return a source whose columns have types; ``batches(chosen, rows)`` yields them as Arrow batches."""
+    check_names(who, schema.names)
+    float32 = frozenset(field.name for field in schema if pa.types.is_float32(field.type))
+
+    def pieces(chosen, dtype, rows):
+        check_number_types(who, schema, chosen)
+        first_row = 1
+        for batch in batches(chosen, rows):
+            yield to_floats(batch, chosen, dtype, MISSING_IN_FRAMES, who, first_row)
+            first_row += batch.num_rows
+
+    return Source(who, schema.names, float32, n_rows, pieces)
+
+
+# --- from Arrow to arrays -------------------------------------------------------------------------
+
+
+def to_floats(batch, chosen, dtype, markers, who, first_row) -> np.ndarray:
+    """Return the chosen columns of a batch as one array, NaN where a value is missing."""
+    out = np.empty((batch.num_rows, len(chosen)), dtype=dtype)
+    for j, name in enumerate(chosen):
+        column = batch.column(batch.schema.get_field_index(name))
+        out[:, j] = floats_of(column, markers, f"{who}: column {name!r}", first_row)
+    return out
+
+
+def floats_of(column, markers, who, first_row) -> np.ndarray:
+    if is_stringlike(column.type):
+        text = without_markers(to_text(column), markers)
+        numbers = parsed_numbers(text)
+        if numbers is None:
+            raise not_a_number(text, who, first_row)
+    else:
+        numbers = to_numbers(column)
+    return numbers.to_numpy(zero_copy_only=False) if isinstance(numbers, pa.Array) else numbers.to_numpy()
+
+
+def not_a_number(text, who, first_row) -> TableError:
+    """Return the error that names the first string which is no number."""
+    row, value = next(
+        (first_row + i, value)
+        for i, value in enumerate(text.to_pylist())
+        if value is not None and not reads(value)
+    )
+    return TableError(f"{who} must hold numbers; got {value!r} in row {row}.")
+
+
+def reads(value: str) -> bool:
+    """Whether Arrow reads this string as a number."""
+    try:
+        pc.cast(pa.array([value]), pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def slices(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
+
+
+def regrouped(pieces: Iterable[np.ndarray], block_rows: int) -> Iterator[np.ndarray]:
+    """Yield the same rows, exactly ``block_rows`` at a time except the last."""
+    waiting: list[np.ndarray] = []
+    n_waiting = 0
+    for piece in pieces:
+        start = 0
+        while start < len(piece):
+            part = piece[start : start + block_rows - n_waiting]
+            start += len(part)
+            waiting.append(part)
+            n_waiting += len(part)
+            if n_waiting == block_rows:
+                yield joined(waiting)
+                waiting, n_waiting = [], 0
+    if waiting:
+        yield joined(waiting)
+
+
+def joined(parts: list[np.ndarray]) -> np.ndarray:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+# --- choices and checks ---------------------------------------------------------------------------
+
+
+def default_block_rows(n_columns: int, dtype: np.dtype) -> int:
+    return max(1, BLOCK_BYTES // (n_columns * dtype.itemsize))
+
+
+def float_dtype(source: Source, chosen: tuple[str, ...], dtype: npt.DTypeLike | None) -> np.dtype:
+    """Return the dtype of the blocks: the one asked for, else float32 only when nothing is lost by it."""
+    if dtype is None:
+        return np.dtype(np.float32 if source.float32.issuperset(chosen) else np.float64)
+    if np.dtype(dtype) not in (np.float32, np.float64):
+        raise TableError(f"blocks: dtype must be float32 or float64; got {np.dtype(dtype)}.")
+    return np.dtype(dtype)
+
+
+def check_chosen(who: str, chosen: tuple[str, ...], names: list[str]) -> None:
+    """Raise for a column that the source does not have, or that was asked for twice."""
+    check_names(who, list(chosen))
+    for name in chosen:
+        if name not in names:
+            raise TableError(
+                f"{who}: column must be one of {listing(names)}; got {name!r}{suggestion(str(name), names)}."
+            )
+
+
+def check_number_types(who: str, schema: pa.Schema, chosen: tuple[str, ...]) -> None:
+    """Raise for a column whose type cannot be numbers. Strings may be: they are tried value by value."""
+    for name in chosen:
+        kind = schema.field(name).type
+        if not is_convertible(kind) or pa.types.is_dictionary(kind):
+            raise TableError(f"{who}: column {name!r} must hold numbers; got {kind}.")
+
+
+def check_block_rows(rows: Any) -> None:
+    if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or rows < 1:
+        raise TableError(f"blocks: block_rows must be an integer above 0; got {rows!r}.")

@@ -1,0 +1,324 @@
+"""Files that hold a table, as raw Arrow tables; and files that are written whole or not at all.
+
+    .csv .tsv .tab .txt  (also with .gz or .xz behind)    one header row, UTF-8, every value still a string
+    .parquet                                              typed
+    .feather .arrow                                       typed
+
+What the values mean is decided in ``kinds``. A row is counted as a spreadsheet counts it: the header is row 1
+and blank lines do not count.
+"""
+
+import csv
+import difflib
+import gzip
+import io
+import lzma
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import IO, NamedTuple, NoReturn
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet
+
+from eigenwood.errors import TableError
+
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+PARQUET_ENDINGS = (".parquet",)
+ARROW_ENDINGS = (".feather", ".arrow")
+OPENERS: dict[str, Callable[..., IO[bytes]]] = {".gz": gzip.open, ".xz": lzma.open}  # type: ignore[dict-item]
+
+READ_ENDINGS = (*DELIMITERS, *PARQUET_ENDINGS, *ARROW_ENDINGS)
+BROKEN_FILE = (pa.ArrowException, OSError, EOFError, lzma.LZMAError, csv.Error)
+MAX_NAMES_IN_A_SENTENCE = 8
+
+
+class TextLayout(NamedTuple):
+    """How the rows of a text file are cut into columns."""
+
+    delimiter: str
+    header: list[str]  # as it stands in the file
+    names: list[str]  # stripped, and never empty
+
+    def parse_options(self, on_bad_row=None) -> pyarrow.csv.ParseOptions:
+        return pyarrow.csv.ParseOptions(
+            delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=on_bad_row
+        )
+
+    def convert_options(self) -> pyarrow.csv.ConvertOptions:
+        # Arrow would guess a column's type from the first megabyte and stumble over the second.
+        return pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(self.header, pa.string()))
+
+
+# --- names and endings ----------------------------------------------------------------------------
+
+
+def ending(path: Path) -> str:
+    """Return the ending that names the format: ``.csv`` for ``a.csv`` and for ``a.csv.gz``."""
+    inner = Path(path.stem) if path.suffix.lower() in OPENERS else path
+    return inner.suffix.lower()
+
+
+def stem(path: Path) -> str:
+    """Return the file name without its endings."""
+    return path.name.removesuffix(path.suffix if path.suffix.lower() in OPENERS else "").rsplit(".", 1)[0]
+
+
+def suggestion(name: str, allowed: Iterable[str]) -> str:
+    """Return `` (did you mean 'x'?)`` for the closest allowed name, or nothing when none is close.
+
+    >>> suggestion("diseas", ["age", "disease"])
+    " (did you mean 'disease'?)"
+    """
+    close = difflib.get_close_matches(name, [str(word) for word in allowed], n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def listing(names: Iterable[str]) -> str:
+    """Return the names as one phrase, cut short when there are many."""
+    words = [repr(name) for name in names]
+    if len(words) <= MAX_NAMES_IN_A_SENTENCE:
+        return ", ".join(words)
+    return ", ".join(words[:MAX_NAMES_IN_A_SENTENCE]) + f" … ({len(words)} in all)"
+
+
+def check_is_file(path: Path) -> None:
+    """Raise unless ``path`` is an existing file."""
+    if path.is_dir():
+        raise TableError(f"{path.name}: must be a file; got a folder.")
+    if not path.exists():
+        folder = path.parent
+        neighbours = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+        raise TableError(
+            f"{path.name}: must be an existing file; got nothing of that name in "
+            f"{folder}{suggestion(path.name, neighbours)}."
+        )
+
+
+def unknown_ending(path: Path, allowed: Iterable[str]) -> TableError:
+    """Return the error for a file whose ending names no format we know."""
+    return TableError(f"{path.name}: ending must be one of {', '.join(allowed)}; got {path.suffix!r}.")
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def is_text_file(path: Path) -> bool:
+    return ending(path) in DELIMITERS
+
+
+def read_file(path: Path) -> pa.Table:
+    """Return the table in a file; the columns of a text file are strings."""
+    check_is_file(path)
+    if is_text_file(path):
+        return read_text(path)
+    if path.suffix.lower() in PARQUET_ENDINGS:
+        with readable(path, "Parquet"):
+            return pyarrow.parquet.read_table(path)
+    if path.suffix.lower() in ARROW_ENDINGS:
+        with readable(path, "Arrow"), pa.ipc.open_file(pa.memory_map(str(path))) as reader:
+            return reader.read_all()
+    raise unknown_ending(path, READ_ENDINGS)
+
+
+@contextmanager
+def readable(path: Path, format_name: str) -> Iterator[None]:
+    """Turn the many errors of a broken file into one sentence."""
+    try:
+        yield
+    except BROKEN_FILE as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise TableError(
+            f"{path.name}: must be a whole {format_name} file; got one that breaks: {reason}."
+        ) from error
+
+
+def opened(path: Path) -> IO[bytes]:
+    """Open a file for reading, decompressed."""
+    return OPENERS.get(path.suffix.lower(), open)(path, "rb")
+
+
+def read_text(path: Path) -> pa.Table:
+    """Return a text file as a table of strings."""
+    layout = text_layout(path)
+    with text_errors(path, layout), opened(path) as stream:
+        raw = pyarrow.csv.read_csv(
+            stream, parse_options=layout.parse_options(), convert_options=layout.convert_options()
+        )
+    if raw.num_rows == 0:
+        raise no_rows(path)
+    return raw.rename_columns(layout.names)
+
+
+def stream_text(path: Path, layout: TextLayout) -> Iterator[pa.RecordBatch]:
+    """Yield a text file as batches of strings, about a megabyte of file at a time."""
+    with text_errors(path, layout), opened(path) as stream:
+        reader = pyarrow.csv.open_csv(
+            stream, parse_options=layout.parse_options(), convert_options=layout.convert_options()
+        )
+        for batch in reader:
+            yield batch.rename_columns(layout.names)
+
+
+def text_layout(path: Path) -> TextLayout:
+    """Return delimiter and column names, from the header.
+
+    A ``.csv`` file whose header has semicolons and no comma is cut at semicolons, as spreadsheets write it
+    where the comma is the decimal mark.
+    """
+    with text_errors(path), opened(path) as stream:
+        lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+        first = next((line for line in lines if line.strip()), None)
+        if first is None:
+            raise TableError(f"{path.name}: must have a header and at least one row; got an empty file.")
+        delimiter = DELIMITERS[ending(path)]
+        if delimiter == "," and "," not in first and ";" in first:
+            delimiter = ";"
+        header = next(csv.reader(chain([first], lines), delimiter=delimiter))
+        if next((line for line in lines if line.strip()), None) is None:
+            raise no_rows(path)
+    names = [name.strip() or f"column_{position}" for position, name in enumerate(header, 1)]
+    check_names(path.name, names)
+    return TextLayout(delimiter, header, names)
+
+
+def no_rows(path: Path) -> TableError:
+    return TableError(f"{path.name}: must have at least one row below the header; got none.")
+
+
+def check_names(who: str, names: list[str]) -> None:
+    """Raise when there is no column, or two of one name."""
+    if not names:
+        raise TableError(f"{who}: must have at least one column; got none.")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise TableError(f"{who}: column names must differ; got {name!r} {names.count(name)} times.")
+        seen.add(name)
+
+
+@contextmanager
+def text_errors(path: Path, layout: TextLayout | None = None) -> Iterator[None]:
+    """Say in which row a text file is wrong. The file is read again for that, slowly: only errors pay."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise_not_utf8(path, error)
+    except BROKEN_FILE as error:
+        if "invalid UTF8" in str(error):
+            raise_not_utf8(path, error)
+        if layout is not None and "columns, got" in str(error):
+            raise_ragged(path, layout, error)
+        with readable(path, "text"):
+            raise
+
+
+def raise_not_utf8(path: Path, cause: Exception) -> NoReturn:
+    with opened(path) as stream:
+        for row, line in enumerate((line for line in stream if line.strip()), 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                byte = line[error.start]
+                raise TableError(
+                    f"{path.name}: row {row} must be UTF-8 text; got the byte 0x{byte:02x}."
+                ) from cause
+    raise TableError(f"{path.name}: must be UTF-8 text; got other bytes.") from cause
+
+
+def raise_ragged(path: Path, layout: TextLayout, cause: Exception) -> NoReturn:
+    found = []
+
+    def record(row):
+        found.append(row)
+        return "error"
+
+    options = pyarrow.csv.ReadOptions(use_threads=False)  # Arrow counts rows only in one thread
+    try:
+        with opened(path) as stream:
+            pyarrow.csv.read_csv(
+                stream,
+                read_options=options,
+                parse_options=layout.parse_options(record),
+                convert_options=layout.convert_options(),
+            )
+    except pa.ArrowException as error:
+        if not found:  # another error comes first in the file
+            raise_not_utf8(path, error)
+    bad = found[0]
+    raise TableError(
+        f"{path.name}: row {bad.number} must have {bad.expected_columns} columns like the header; "
+        f"got {bad.actual_columns}."
+    ) from cause
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside ``path``; rename it when the block succeeds, delete it when it fails.
+
+    So a reader sees the old file or the new one, never half of one.
+    """
+    if not path.parent.is_dir():
+        raise TableError(f"{path.name}: must be written to an existing folder; got {path.parent}.")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(table: pa.Table, path: Path, delimiter: str) -> None:
+    pyarrow.csv.write_csv(printable(table), path, pyarrow.csv.WriteOptions(delimiter=delimiter))
+
+
+def printable(table: pa.Table) -> pa.Table:
+    """Return the table with columns that a text file can show.
+
+    A lone column shows a missing value as NA: an empty line would be skipped when the file is read back.
+    """
+    columns = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    if len(columns) == 1 and columns[0].null_count:
+        columns = [columns[0].cast(pa.string()).fill_null("NA")]
+    return pa.table(columns, names=table.column_names)
+
+
+def write_parquet(table: pa.Table, path: Path, _: str) -> None:
+    pyarrow.parquet.write_table(table, path)
+
+
+def write_arrow(table: pa.Table, path: Path, _: str) -> None:
+    with pa.ipc.new_file(str(path), table.schema) as writer:
+        writer.write_table(table)
+
+
+WRITERS: dict[str, Callable[[pa.Table, Path, str], None]] = {
+    **dict.fromkeys(DELIMITERS, write_text),
+    **dict.fromkeys(PARQUET_ENDINGS, write_parquet),
+    **dict.fromkeys(ARROW_ENDINGS, write_arrow),
+}
+
+
+def write_file(table: pa.Table, path: Path) -> None:
+    """Write a table in the format its ending names, whole or not at all."""
+    kind = path.suffix.lower()
+    if kind not in WRITERS:
+        raise unknown_ending(path, WRITERS)
+    try:
+        with whole_file(path) as temporary:
+            WRITERS[kind](table, temporary, DELIMITERS.get(kind, ""))
+    except pa.ArrowException as error:
+        raise TableError(
+            f"{path.name}: columns must be of types that {kind} can hold; got: {error}."
+        ) from error

@@ -1,0 +1,256 @@
+"""Tables: named columns whose kinds are known, from any file or frame.
+
+    read_table("heart.csv")  ──►  Table(name, frame, columns)  ──►  target_task(table, "disease")
+                                         │
+                                  frame: a clean pyarrow.Table
+                                    number              → float, null where missing
+                                    category, text, id  → string, null where missing
+
+How a kind is detected, and what counts as missing, stands in ``kinds``; how a file is read, in ``files``.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eigenwood.data.files import (
+    check_names,
+    is_text_file,
+    listing,
+    read_file,
+    stem,
+    suggestion,
+    write_file,
+)
+from eigenwood.data.kinds import (
+    MISSING_IN_FRAMES,
+    MISSING_IN_TEXT_FILES,
+    CleanColumn,
+    clean_column,
+    count_distinct,
+    is_convertible,
+)
+from eigenwood.errors import TableError
+
+MAX_INTEGER_CLASSES = 20  # more distinct integers than this are an amount, not a label
+MIN_ROWS_PER_CLASS = 2  # on average; integers that hardly repeat are an amount too
+
+FRAME_NAME = "table"
+
+
+class Column(NamedTuple):
+    """What is known of one column."""
+
+    name: str
+    kind: str  # "number", "category", "text", "id" or "constant"
+    n_missing: int
+    n_distinct: int  # missing values are not counted
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns of known kind, with clean values.
+
+    >>> table = read_table({"row": [1, 2, 3, 4], "colour": ["red", "?", "red", "blue"]})
+    >>> table.kinds()
+    {'row': 'id', 'colour': 'category'}
+    >>> table.column("colour")
+    Column(name='colour', kind='category', n_missing=1, n_distinct=2)
+    """
+
+    name: str
+    frame: pa.Table = field(repr=False)
+    columns: tuple[Column, ...]
+
+    @property
+    def n_rows(self) -> int:
+        return self.frame.num_rows
+
+    def column(self, name: str) -> Column:
+        """Return what is known of one column."""
+        self._check_holds(name)
+        return self.columns[self.frame.column_names.index(name)]
+
+    def kinds(self) -> dict[str, str]:
+        """Return the kind of every column, by name."""
+        return {column.name: column.kind for column in self.columns}
+
+    def select(self, names: Iterable[str]) -> "Table":
+        """Return the named columns, in the order given."""
+        chosen = tuple(self.column(name) for name in names)
+        check_names(self.name, [column.name for column in chosen])
+        return Table(self.name, self.frame.select([column.name for column in chosen]), chosen)
+
+    def drop(self, names: Iterable[str]) -> "Table":
+        """Return the table without the named columns."""
+        dropped = {self.column(name).name for name in names}
+        return self.select(name for name in self.frame.column_names if name not in dropped)
+
+    def take(self, indices) -> "Table":
+        """Return the rows of these indices. The kinds stay: a part of a category is still a category."""
+        frame = self.frame.take(pa.array(indices, type=pa.int64()))
+        columns = (
+            described(column.name, CleanColumn(values, column.kind, count_distinct(values)))
+            for column, values in zip(self.columns, frame.columns, strict=True)
+        )
+        return Table(self.name, frame, tuple(columns))
+
+    def _check_holds(self, name: str) -> None:
+        if name not in self.frame.column_names:
+            raise TableError(
+                f"{self.name}: column must be one of {listing(self.frame.column_names)}; "
+                f"got {name!r}{suggestion(str(name), self.frame.column_names)}."
+            )
+
+
+def read_table(source: Any) -> Table:
+    """Return the table in a file or frame, cleaned, with the kind of every column.
+
+    ``source`` is a path to .csv, .tsv, .tab, .txt (tabs; all four also as .gz or .xz), .parquet, .feather or
+    .arrow; or a pandas, polars or pyarrow frame; or a mapping from column names to values.
+
+    >>> from eigenwood.data.datasets import bundled_file
+    >>> with bundled_file("play_tennis.csv") as path:
+    ...     table = read_table(path)
+    >>> table.n_rows, table.kinds()["outlook"], table.kinds()["day"]
+    (14, 'category', 'id')
+    """
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        markers = MISSING_IN_TEXT_FILES if is_text_file(path) else MISSING_IN_FRAMES
+        return clean_table(read_file(path), markers, stem(path), path.name)
+    return clean_table(to_arrow(source), MISSING_IN_FRAMES, FRAME_NAME, FRAME_NAME)
+
+
+def clean_table(raw: pa.Table, markers: tuple[str, ...], name: str, who: str) -> Table:
+    """Return ``raw`` as a Table called ``name``; ``who`` begins the error sentences."""
+    check_names(who, raw.column_names)
+    check_types(who, raw.schema)
+    if raw.num_rows == 0:
+        raise TableError(f"{who}: must have at least one row; got none.")
+    with ThreadPoolExecutor() as pool:  # Arrow works outside the GIL; columns do not know each other
+        cleaned = list(pool.map(lambda values: clean_column(values, markers), raw.columns))
+    columns = tuple(described(*pair) for pair in zip(raw.column_names, cleaned, strict=True))
+    frame = pa.table([column.values for column in cleaned], names=raw.column_names)
+    return Table(name, frame, columns)
+
+
+def check_types(who: str, schema: pa.Schema) -> None:
+    """Raise for the first column whose type cannot be a number or a string."""
+    for column in schema:
+        if not is_convertible(column.type):
+            raise TableError(
+                f"{who}: column {column.name!r} must hold numbers, strings, booleans or dates; "
+                f"got {column.type}."
+            )
+
+
+def described(name: str, column: CleanColumn) -> Column:
+    return Column(name, column.kind, column.values.null_count, column.n_distinct)
+
+
+def to_arrow(source: Any) -> pa.Table:
+    """Return a frame, a Table, or a mapping from names to values as an Arrow table."""
+    if isinstance(source, Table):
+        return source.frame
+    if isinstance(source, Mapping):
+        with one_type_per_column():
+            return pa.table({str(name): values for name, values in source.items()})
+    return narwhals_to_arrow(to_narwhals(source))
+
+
+def to_narwhals(source: Any) -> nw.DataFrame:
+    """Return a pandas, polars or pyarrow frame behind the face that they share."""
+    with one_type_per_column():
+        try:
+            frame = nw.from_native(source)
+        except TypeError as error:
+            raise not_a_frame(source) from error
+        return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+
+
+def narwhals_to_arrow(frame: nw.DataFrame) -> pa.Table:
+    """Return the frame as an Arrow table; the index of pandas, which comes last, is left out."""
+    names = [str(name) for name in frame.columns]
+    with one_type_per_column():
+        return frame.to_arrow().select(range(len(names))).rename_columns(names)
+
+
+@contextmanager
+def one_type_per_column() -> Iterator[None]:
+    """Turn what pandas allows and Arrow refuses into one sentence."""
+    try:
+        yield
+    except (pa.ArrowException, nw.exceptions.NarwhalsError) as error:
+        reason = " ".join(" ".join(map(str, error.args)).split())
+        raise TableError(
+            f"{FRAME_NAME}: columns must differ in name and hold one type each; got: {reason}."
+        ) from error
+
+
+def not_a_frame(source: Any) -> TableError:
+    return TableError(
+        f"{FRAME_NAME}: must be a path, a pandas, polars or pyarrow frame, or a mapping of columns; "
+        f"got {type(source).__name__}."
+    )
+
+
+def target_task(table: Table, target: str) -> str:
+    """Return "classification" or "regression", from the values of the target column.
+
+    Strings, booleans and categories are classes. Whole numbers are classes when there are only two of them,
+    or at most 20 that come back at least twice on average. All other numbers are amounts; so is an id that
+    is a run of integers.
+
+    >>> target_task(read_table({"y": [0, 1, 1, 0]}), "y")
+    'classification'
+    >>> target_task(read_table({"y": [0.5, 1.25, 1.5, 9.0]}), "y")
+    'regression'
+    """
+    column = table.column(target)
+    values = table.frame[target]
+    if column.n_distinct < 2:
+        raise TableError(
+            f"{table.name}: target {target!r} must hold at least two different values; "
+            f"got {column.n_distinct}."
+        )
+    if pa.types.is_string(values.type):
+        return "regression" if is_row_number(column, values) else "classification"
+    return "classification" if are_labels(values, column) else "regression"
+
+
+def is_row_number(column: Column, values: pa.ChunkedArray) -> bool:
+    return column.kind == "id" and pc.all(pc.match_substring_regex(values, r"^-?\d+$")).as_py()
+
+
+def are_labels(values: pa.ChunkedArray, column: Column) -> bool:
+    """Whether numbers are class labels: whole, few, and repeated."""
+    if not pc.all(pc.equal(values, pc.floor(values))).as_py():
+        return False
+    n_present = len(values) - column.n_missing
+    few = column.n_distinct <= MAX_INTEGER_CLASSES
+    return column.n_distinct == 2 or (few and n_present >= MIN_ROWS_PER_CLASS * column.n_distinct)
+
+
+def write_table(frame: Any, path: str | os.PathLike) -> None:
+    """Write a frame, a Table or a mapping of columns to .csv, .tsv, .parquet or .arrow, whole or not at all.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table({"x": [1.5, None], "y": ["a", "b"]}, f"{folder}/small.csv")
+    ...     read_table(f"{folder}/small.csv").frame["x"].to_pylist()
+    [1.5, None]
+    """
+    table = to_arrow(frame)
+    check_names(Path(path).name, table.column_names)
+    write_file(table, Path(path))

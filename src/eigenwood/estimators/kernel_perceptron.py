@@ -1,0 +1,305 @@
+"""The kernel perceptron with scikit-learn's face."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import check_is_fitted
+
+from eigenwood.core.distinct import distinct_rows
+from eigenwood.core.kernels.blocks import gram_diagonal
+from eigenwood.core.kernels.source import KernelValues
+from eigenwood.core.margin.kernel_perceptron import (
+    CHANGE,
+    KernelPerceptronStep,
+    KernelRule,
+    kernel_perceptron_steps,
+    voted_scores,
+)
+from eigenwood.core.rows import rows_of
+from eigenwood.core.threads import results_of, row_blocks
+from eigenwood.errors import InputError
+from eigenwood.estimators.classifying import ScoringClassifier, problem_labels, scores_for_users
+from eigenwood.estimators.kernels import KERNEL_PARAMS, query_gram, resolved_kernel
+from eigenwood.estimators.parameters import describe
+from eigenwood.estimators.watching import TIME_LIMIT, Watch
+from eigenwood.proofs.claim import Certificate
+from eigenwood.proofs.perceptron import PerceptronFacts, perceptron_certificate
+from eigenwood.proofs.separability import separability
+from eigenwood.validation.arrays import check_rows
+from eigenwood.validation.kernels import check_square, gamma_value
+from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Nothing, Number, Seed, check_params
+from eigenwood.validation.seeds import integer_seeds
+from eigenwood.validation.targets import Classes, Training, check_training, class_weights, one_against_rest
+from eigenwood.validation.threads import N_JOBS, thread_count
+
+LAST, AVERAGED, VOTED = VOTES = ("last", "averaged", "voted")
+PREDICT_ROWS = 1024  # rows whose kernel values are in memory at a time
+
+
+@describe(
+    "kernel", "gamma", "coef0", "degree", "fit_intercept", "max_iter", "shuffle", "random_state", "n_jobs", "class_weight",
+    "memory_limit", "time_limit",
+)  # fmt: skip
+class KernelPerceptron(ScoringClassifier):
+    """Learn from mistakes in the space of a kernel; only the examples it erred on are kept.
+
+    Scikit-learn has no twin of it. With ``kernel='linear'`` it makes the same mistakes as :class:`Perceptron`, and
+    with ``kernel='poly', coef0=1`` the same as a perceptron on :class:`PolynomialExpansion`.
+
+    Parameters
+    ----------
+    vote : 'last', 'averaged' or 'voted', default='last'
+        Which of the rules along the way predicts: the last one, their mean, or a vote in which each counts as often
+        as rows passed before it erred (Freund and Schapire 1999).
+    max_support : int or None, default=None
+        The most examples to keep; when one too many has come, the one that matters least to w leaves.
+
+    Attributes
+    ----------
+    support_, support_vectors_ : the examples it erred on, by place and by value
+    dual_coef_ : ndarray of shape (n_problems, n_support), signed
+    intercept_, classes_, n_iter_, n_mistakes_, gamma_, stop_reason_, certificate_
+    history_ : the changes one by one, when ``vote='voted'``
+
+    Examples
+    --------
+    >>> from eigenwood import KernelPerceptron
+    >>> X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], ["same", "same", "other", "other"]
+    >>> model = KernelPerceptron(kernel="rbf", gamma=2.0).fit(X, y)
+    >>> model.score(X, y), model.certificate_.holds
+    (1.0, True)
+    """
+
+    PARAMS = {
+        **KERNEL_PARAMS,
+        "vote": Choice(VOTES),
+        "max_support": AnyOf(Nothing(), Number(at_least=1, whole=True)),
+        "fit_intercept": Flag(),
+        "max_iter": Number(at_least=1, whole=True),
+        "shuffle": Flag(),
+        "random_state": Seed(),
+        "n_jobs": N_JOBS,
+        "class_weight": ClassWeights(),
+        "memory_limit": Number(above=0),
+        "time_limit": TIME_LIMIT,
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        gamma="scale",
+        coef0=0.0,
+        degree=3,
+        vote="last",
+        max_support=None,
+        fit_intercept=True,
+        max_iter=100,
+        shuffle=True,
+        random_state=0,
+        n_jobs=None,
+        class_weight=None,
+        memory_limit=1000,
+        time_limit=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.degree = degree
+        self.vote = vote
+        self.max_support = max_support
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.class_weight = class_weight
+        self.memory_limit = memory_limit
+        self.time_limit = time_limit
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Learn from the rows of X (or their Gram matrix, if precomputed) and their labels y."""
+        check_params(self)
+        watch = Watch(self)
+        self._check_budget()
+        data, places = self._checked(X, y, sample_weight)
+        gamma = gamma_value(self.gamma, data.X, data.weights)
+        data = data._replace(weights=class_weights(self, self.class_weight, data))
+        data, places = self._joined(data, places)
+
+        threads = thread_count("KernelPerceptron", self.n_jobs)
+        values = self._kernel_values(data, places, gamma, threads)
+        steps = kernel_perceptron_steps(
+            values,
+            one_against_rest(data.classes),
+            data.weights,
+            self._rule(),
+            int(integer_seeds(self.random_state, 1)[0]) if self.shuffle else None,
+            threads,
+        )
+        outcome = watch.follow(
+            steps,
+            max_rounds=self.max_iter,
+            fitted=lambda step: self._attributes(data, places, gamma, step),
+            X=data.X,
+            y=data.classes.labels[data.classes.codes],
+        )
+
+        for name, value in self._attributes(data, places, gamma, outcome.step).items():
+            setattr(self, name, value)
+        self.converged_ = outcome.step.converged
+        self.stop_reason_ = outcome.reason
+        self.certificate_ = perceptron_certificate(kernel_perceptron_facts(self, data, places))
+        return self
+
+    def decision_function(self, X):
+        """Return Σ a_i k(x_i, x) + b, or the share of votes if ``vote='voted'``."""
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False, accept_sparse=self._takes_sparse())
+        return scores_for_users(self._scores(X))
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return scores of shape (n_rows, n_problems), a block of rows at a time."""
+
+        def scores(rows: slice) -> np.ndarray:
+            K = query_gram(self, X[rows], self.support_, 1)
+            if self.vote == VOTED:
+                return voted_scores(K.astype(np.float64), *self._votes())
+            return K @ self.dual_coef_.T + self.intercept_
+
+        threads = 1 if callable(self.kernel) else thread_count("KernelPerceptron", self.n_jobs)
+        return np.vstack(results_of(scores, row_blocks(X.shape[0], PREDICT_ROWS), threads))
+
+    def _votes(self) -> tuple:
+        """Return the changes one by one, as the vote wants them."""
+        history = self.history_
+        return (
+            history[:, 0].astype(np.int64),
+            history[:, 1].astype(np.int64),
+            np.ascontiguousarray(history[:, 2]),
+            np.ascontiguousarray(history[:, 3]),
+            np.ascontiguousarray(history[:, 4]),
+            float(self.n_presented_),
+            self.dual_coef_.shape[0],
+        )
+
+    def _check_budget(self) -> None:
+        if self.max_support is not None and self.vote != LAST:
+            raise InputError(
+                f"KernelPerceptron: max_support must be None unless vote='last'; got {self.max_support} with "
+                f"vote={self.vote!r}, whose rules along the way need every example."
+            )
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Training, np.ndarray]:
+        """Return the training data and the place of each row in X; rows of weight 0 are gone."""
+        data = check_training(self, X, y, sample_weight, accept_sparse=self._takes_sparse())
+        weights = np.ones(data.weights.size) if sample_weight is None else np.asarray(sample_weight)
+        places = np.flatnonzero(weights)
+        if self.kernel == "precomputed":
+            K = check_square("KernelPerceptron", check_rows(self, X, reset=False))
+            data = data._replace(X=K[places])
+        return data, places
+
+    def _joined(self, data: Training, places: np.ndarray) -> tuple[Training, np.ndarray]:
+        """Return the data with equal rows joined, in an order that does not depend on the table's."""
+        if not self.shuffle or self.kernel == "precomputed":
+            return data, places
+        first, mass = distinct_rows(rows_of(data.X), data.classes.codes, data.weights)
+        joined = Training(data.X[first], Classes(data.classes.labels, data.classes.codes[first]), mass)
+        return joined, places[first]
+
+    def _kernel_values(self, data: Training, places: np.ndarray, gamma: float, threads: int) -> KernelValues:
+        if self.kernel == "precomputed":
+            return KernelValues.precomputed(np.ascontiguousarray(data.X[:, places].T))
+        return KernelValues(data.X, resolved_kernel(self, gamma), threads, self.memory_limit * 1e6)
+
+    def _rule(self) -> KernelRule:
+        return KernelRule(self.max_iter, bool(self.fit_intercept), self.max_support or 0, self.vote == VOTED)
+
+    def _attributes(self, data: Training, places: np.ndarray, gamma: float, step: KernelPerceptronStep) -> dict:
+        """Return the fitted attributes that a step stands for."""
+        a, b = (step.averaged_a(), step.averaged_b()) if self.vote == AVERAGED else (step.a, step.b)
+        used = step.a.any(axis=1)
+        attributes = {
+            "classes_": data.classes.labels,
+            "support_": places[used],
+            "support_vectors_": np.empty((0, 0)) if self.kernel == "precomputed" else data.X[used],
+            "dual_coef_": np.ascontiguousarray(a[used].T),
+            "intercept_": b.copy(),
+            "gamma_": gamma,
+            "n_iter_": step.epoch,
+            "n_mistakes_": step.mistakes.copy(),
+            "n_presented_": float(step.clock[0]),
+        }
+        if self.vote == VOTED:
+            attributes["history_"] = _history_table(step.history, used)
+        return attributes
+
+    def _takes_sparse(self) -> bool:
+        return not callable(self.kernel) and self.kernel != "precomputed"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+def _history_table(history: list[np.ndarray], used: np.ndarray) -> np.ndarray:
+    """Return one line per change: [support vector, problem, change of a, change of b, time]."""
+    changes = np.concatenate(history) if history else np.empty(0, dtype=CHANGE)
+    positions = np.cumsum(used) - 1
+    columns = [positions[changes["row"]], *(changes[name] for name in ("problem", "a", "b", "time"))]
+    return np.column_stack(columns).astype(np.float64).reshape(-1, 5)
+
+
+def kernel_perceptron_facts(model: KernelPerceptron, data: Training, places: np.ndarray) -> list[PerceptronFacts]:
+    """Return what the certificate speaks about, measured on the rows with the final coefficients."""
+    wrong = (one_against_rest(data.classes).T * model._scores(data.X) <= 0.0).T @ data.weights
+    among = _support_gram(model, data, places)
+    norms = np.einsum("ki,ij,kj->k", model.dual_coef_, among, model.dual_coef_) + model.intercept_**2
+    constant = 1.0 if model.fit_intercept else 0.0
+    radius = float(np.sqrt(max(_largest_similarity(model, data, places) + constant, 0.0)))
+    plain = model.vote == LAST and model.max_support is None
+    return [
+        PerceptronFacts(
+            label=label,
+            steps=float(model.n_mistakes_[i]),
+            norm=float(np.sqrt(max(norms[i], 0.0))),
+            radius=radius,
+            n_wrong=float(wrong[i]),
+            converged=model.converged_ and plain,
+            novikoff=plain,
+        )
+        for i, label in enumerate(problem_labels(data.classes.labels))
+    ]
+
+
+def verify_kernel_perceptron(model: KernelPerceptron, data: Training) -> Certificate:
+    """Return the certificate, recomputed from the rows; γ is found without the perceptron."""
+    data = data._replace(weights=class_weights(model, model.class_weight, data))
+    facts = kernel_perceptron_facts(model, data, np.arange(data.weights.size))
+    if model.kernel == "precomputed":
+        return perceptron_certificate(facts)
+    kernel = resolved_kernel(model, model.gamma_)
+    signs = one_against_rest(data.classes)
+    margins = [separability(data.X, row, kernel, bool(model.fit_intercept)) for row in signs]
+    return perceptron_certificate(facts, margins)
+
+
+def _support_gram(model: KernelPerceptron, data: Training, places: np.ndarray) -> np.ndarray:
+    """Return the kernel values among the support vectors, in float64."""
+    precomputed = model.kernel == "precomputed"
+    support = data.X[np.searchsorted(places, model.support_)] if precomputed else model.support_vectors_
+    return query_gram(model, support, model.support_, 1).astype(np.float64)
+
+
+def _largest_similarity(model: KernelPerceptron, data: Training, places: np.ndarray) -> float:
+    """Return the largest k(x, x)."""
+    if model.kernel == "precomputed":
+        return float(data.X[np.arange(places.size), places].max())
+    return float(gram_diagonal(data.X, resolved_kernel(model, model.gamma_)).max())
