@@ -1,10 +1,13 @@
 """Eigenwood: classical machine learning that is fast, never runs out of memory, and shows its proof."""
 
 from eigenwood.core.kernels.functions import gamma_from_s, gamma_from_sigma
+from eigenwood.estimators.encoder import TableEncoder
 from eigenwood.estimators.expansion import PolynomialExpansion
 from eigenwood.estimators.kernel_perceptron import KernelPerceptron
 from eigenwood.estimators.kernels import check_mercer
 from eigenwood.estimators.perceptron import Perceptron
+from eigenwood.estimators.registry import verify
+from eigenwood.models.file import load, save
 from eigenwood.proofs.claim import Certificate, Claim
 
 __all__ = [
@@ -13,9 +16,13 @@ __all__ = [
     "KernelPerceptron",
     "Perceptron",
     "PolynomialExpansion",
+    "TableEncoder",
     "check_mercer",
     "gamma_from_s",
     "gamma_from_sigma",
+    "load",
+    "save",
+    "verify",
 ]
 
 __version__ = "0.1.0"

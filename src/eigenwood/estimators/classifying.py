@@ -22,7 +22,8 @@ class ScoringClassifier(ClassifierMixin, Watched, BaseEstimator, ABC):
 
     def predict(self, X):
         """Return the label with the highest score for every row of X."""
-        return labels_from_scores(self.classes_, self.decision_function(X))
+        scores = self.decision_function(X)
+        return labels_from_scores(self.classes_, scores)
 
 
 def scores_for_users(scores: np.ndarray) -> np.ndarray:

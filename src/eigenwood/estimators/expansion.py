@@ -15,6 +15,7 @@ from eigenwood.core.kernels.expansion import Expansion, expand, expansion, featu
 from eigenwood.core.threads import row_blocks
 from eigenwood.errors import InputError
 from eigenwood.estimators.parameters import describe
+from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
 from eigenwood.estimators.watching import TIME_LIMIT, Watch, Watched
 from eigenwood.proofs.claim import Certificate, at_most
 from eigenwood.validation.arrays import check_rows, check_weights
@@ -71,13 +72,14 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
     """
 
     PARAMS = {
-        "degree": Number(at_least=1, whole=True),
+        "degree": Number(at_least=1, at_most=100, whole=True),
         "include_bias": Flag(),
         "kernel_scale": Flag(),
         "sparse_output": AnyOf(Choice(("auto",)), Flag()),
         "n_jobs": N_JOBS,
         "time_limit": TIME_LIMIT,
     }
+    FITTED = {**FEATURE_STATE, "n_output_features_": COUNT, "sparse_output_": FLAG, **FIT_STATE}
 
     def __init__(
         self, *, degree=2, include_bias=True, kernel_scale=True, sparse_output="auto", n_jobs=None, time_limit=None

@@ -24,6 +24,16 @@ from eigenwood.errors import InputError
 from eigenwood.estimators.classifying import ScoringClassifier, problem_labels, scores_for_users
 from eigenwood.estimators.kernels import KERNEL_PARAMS, query_gram, resolved_kernel
 from eigenwood.estimators.parameters import describe
+from eigenwood.estimators.state import (
+    AMOUNT,
+    CLASS_STATE,
+    COUNT,
+    FEATURE_STATE,
+    FIT_STATE,
+    FLAG,
+    PER_PROBLEM,
+    POSITIVE,
+)
 from eigenwood.estimators.watching import TIME_LIMIT, Watch
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.perceptron import PerceptronFacts, perceptron_certificate
@@ -32,6 +42,7 @@ from eigenwood.validation.arrays import check_rows
 from eigenwood.validation.kernels import check_square, gamma_value
 from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Nothing, Number, Seed, check_params
 from eigenwood.validation.seeds import integer_seeds
+from eigenwood.validation.state import Array
 from eigenwood.validation.targets import Classes, Training, check_training, class_weights, one_against_rest
 from eigenwood.validation.threads import N_JOBS, thread_count
 
@@ -62,7 +73,7 @@ class KernelPerceptron(ScoringClassifier):
     support_, support_vectors_ : the examples it erred on, by place and by value
     dual_coef_ : ndarray of shape (n_problems, n_support), signed
     intercept_, classes_, n_iter_, n_mistakes_, gamma_, stop_reason_, certificate_
-    history_ : the changes one by one, when ``vote='voted'``
+    history_support_, history_problem_, history_changes_ : the changes one by one, when ``vote='voted'``
 
     Examples
     --------
@@ -86,6 +97,24 @@ class KernelPerceptron(ScoringClassifier):
         "memory_limit": Number(above=0),
         "time_limit": TIME_LIMIT,
     }
+    FITTED = {
+        **CLASS_STATE,
+        **FEATURE_STATE,
+        "dual_coef_": Array("f", ("n_problems", "n_support")),
+        "support_": Array("i", ("n_support",)),
+        "support_vectors_": Array("f", ("n_vectors", "n_vector_features"), or_sparse=True),
+        "intercept_": PER_PROBLEM,
+        "gamma_": POSITIVE,
+        "n_iter_": COUNT,
+        "n_mistakes_": PER_PROBLEM,
+        "n_presented_": AMOUNT,
+        "converged_": FLAG,
+        "history_support_": Array("i", ("n_changes",), below="n_support"),
+        "history_problem_": Array("i", ("n_changes",), below="n_problems"),
+        "history_changes_": Array("f", ("n_changes", 3)),
+        **FIT_STATE,
+    }
+    OPTIONAL = frozenset({"history_support_", "history_problem_", "history_changes_"})
 
     def __init__(
         self,
@@ -176,15 +205,16 @@ class KernelPerceptron(ScoringClassifier):
 
     def _votes(self) -> tuple:
         """Return the changes one by one, as the vote wants them."""
-        history = self.history_
+        changes_a, changes_b, times = np.ascontiguousarray(self.history_changes_.T)
+        n_problems = self.dual_coef_.shape[0]
         return (
-            history[:, 0].astype(np.int64),
-            history[:, 1].astype(np.int64),
-            np.ascontiguousarray(history[:, 2]),
-            np.ascontiguousarray(history[:, 3]),
-            np.ascontiguousarray(history[:, 4]),
-            float(self.n_presented_),
-            self.dual_coef_.shape[0],
+            self.history_support_,
+            self.history_problem_,
+            changes_a,
+            changes_b,
+            times,
+            self.n_presented_,
+            n_problems,
         )
 
     def _check_budget(self) -> None:
@@ -236,7 +266,7 @@ class KernelPerceptron(ScoringClassifier):
             "n_presented_": float(step.clock[0]),
         }
         if self.vote == VOTED:
-            attributes["history_"] = _history_table(step.history, used)
+            attributes |= _history(step.history, used)
         return attributes
 
     def _takes_sparse(self) -> bool:
@@ -249,12 +279,15 @@ class KernelPerceptron(ScoringClassifier):
         return tags
 
 
-def _history_table(history: list[np.ndarray], used: np.ndarray) -> np.ndarray:
-    """Return one line per change: [support vector, problem, change of a, change of b, time]."""
-    changes = np.concatenate(history) if history else np.empty(0, dtype=CHANGE)
+def _history(blocks: list[np.ndarray], used: np.ndarray) -> dict:
+    """Return the changes in order: which support vector, in which problem, [change of a, change of b, time]."""
+    changes = np.concatenate([np.empty(0, dtype=CHANGE), *blocks])
     positions = np.cumsum(used) - 1
-    columns = [positions[changes["row"]], *(changes[name] for name in ("problem", "a", "b", "time"))]
-    return np.column_stack(columns).astype(np.float64).reshape(-1, 5)
+    return {
+        "history_support_": positions[changes["row"]],
+        "history_problem_": changes["problem"].copy(),
+        "history_changes_": np.column_stack([changes["a"], changes["b"], changes["time"]]),
+    }
 
 
 def kernel_perceptron_facts(model: KernelPerceptron, data: Training, places: np.ndarray) -> list[PerceptronFacts]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from eigenwood.core.kernels.blocks import KernelFunction, gram, gram_symmetric
 from eigenwood.core.kernels.functions import KERNELS, Kernel
@@ -33,8 +34,10 @@ def query_gram(estimator: Any, X: Any, support: np.ndarray, n_threads: int) -> n
     """Return the kernel values of query rows and support vectors; ``support`` numbers the columns if precomputed."""
     if estimator.kernel == "precomputed":
         return X[:, support]
-    kernel = resolved_kernel(estimator, estimator.gamma_)
-    return gram(X, estimator.support_vectors_, kernel, n_threads)
+    vectors = estimator.support_vectors_
+    if sparse.issparse(X) != sparse.issparse(vectors):
+        X, vectors = sparse.csr_array(X), sparse.csr_array(vectors)
+    return gram(X, vectors, resolved_kernel(estimator, estimator.gamma_), n_threads)
 
 
 def check_mercer(kernel, X, *, gamma="scale", coef0=0.0, degree=3, n_jobs=None) -> MercerReport:

@@ -26,6 +26,7 @@ from eigenwood.core.rows import rows_of, squared_row_norms
 from eigenwood.errors import InputError
 from eigenwood.estimators.classifying import ScoringClassifier, problem_labels, scores_for_users
 from eigenwood.estimators.parameters import describe
+from eigenwood.estimators.state import CLASS_STATE, COUNT, FEATURE_STATE, FIT_STATE, FLAG, PER_PROBLEM
 from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Outcome, Watch
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.perceptron import PerceptronFacts, perceptron_certificate
@@ -42,6 +43,7 @@ from eigenwood.validation.params import (
     check_params,
 )
 from eigenwood.validation.seeds import integer_seeds
+from eigenwood.validation.state import Array
 from eigenwood.validation.targets import (
     Classes,
     Training,
@@ -120,6 +122,18 @@ class Perceptron(ScoringClassifier):
         "warm_start": Flag(),
         "time_limit": TIME_LIMIT,
     }
+    FITTED = {
+        **CLASS_STATE,
+        **FEATURE_STATE,
+        "coef_": Array("f", ("n_problems", "n_features")),
+        "intercept_": PER_PROBLEM,
+        "n_iter_": COUNT,
+        "t_": COUNT,
+        "n_mistakes_": PER_PROBLEM,
+        "converged_": Array("b", ("n_problems",)),
+        "from_zero_": FLAG,
+        **FIT_STATE,
+    }
 
     def __init__(
         self,
@@ -168,12 +182,13 @@ class Perceptron(ScoringClassifier):
         data = check_training(self, X, y, sample_weight, accept_sparse=True)
         data = data._replace(weights=class_weights(self, self.class_weight, data))
         start = self._start(data, coef_init, intercept_init)
+        from_zero = not start.directions.any() and not start.intercepts().any()
 
         seed, split_seed = integer_seeds(self.random_state, 2)
         learn, held_out = self._split(data, split_seed)
         outcome = self._follow(watch, learn, start, seed, self.max_iter, held_out)
 
-        self._store(data, outcome, from_zero=not start.directions.any() and not start.intercepts().any())
+        self._store(data, outcome, from_zero)
         if outcome.reason == FINISHED and outcome.n_rounds == self.max_iter and not self._settled(outcome):
             warnings.warn(
                 f"Perceptron: max_iter={self.max_iter} epochs were not enough to finish.", ConvergenceWarning, stacklevel=3
@@ -199,7 +214,7 @@ class Perceptron(ScoringClassifier):
 
         outcome = self._follow(watch, data, start, integer_seeds(self.random_state, 1)[0], 1, None)
 
-        self._store(data, outcome, from_zero=False)
+        self._store(data, outcome, False)
         self.n_mistakes_ = self.n_mistakes_ + mistakes_before
         self.t_ = rounds_before + data.weights.size + 1
         return self

@@ -108,8 +108,8 @@ def frame_values(who: str, X: Any) -> Any:
     wanted = np.float32 if all(dtype == nw.Float32 for dtype in dtypes.values()) else np.float64
     # Filled by rows: a fitted model reads rows, and a frame hands out columns.
     values = np.empty((len(frame), len(dtypes)), dtype=wanted)
-    for j, name in enumerate(dtypes):
-        values[:, j] = frame[name].to_numpy()
+    for j, column in enumerate(frame.iter_columns()):
+        values[:, j] = column.to_numpy()
     return values
 
 

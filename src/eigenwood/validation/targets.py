@@ -59,7 +59,7 @@ def check_labels(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
     """Return y as a vector of ``n_rows`` labels."""
     who = type(estimator).__name__
     if y is None:
-        raise InputError(f"{who}: y must hold one label per row (this estimator requires y to be passed); got None.")
+        raise InputError(f"{who}: it requires y to be passed, but the target y is None.")
     y = nw.to_native(nw.from_native(y, series_only=True, pass_through=True), pass_through=True)
     try:
         labels = column_or_1d(y, warn=True)

@@ -54,10 +54,11 @@ def gram(X, Z, kernel: Kernel | KernelFunction, n_threads: int = 1) -> np.ndarra
     if callable(kernel):
         return np.vstack([kernel(X[rows], Z) for rows in row_blocks(X.shape[0], BLOCK_ROWS)])
     K = np.empty((X.shape[0], Z.shape[0]), dtype=X.dtype)
-    prepared_Z = prepared(Z, kernel, origin(Z, kernel))
+    start = origin(Z, kernel)
+    right = prepared(Z, kernel, start)
 
     def fill(rows: slice) -> None:
-        _fill_tile(K[rows], prepared(X[rows], kernel, origin(Z, kernel)), prepared_Z, kernel)
+        _fill_tile(K[rows], prepared(X[rows], kernel, start), right, kernel)
 
     results_of(fill, row_blocks(X.shape[0], BLOCK_ROWS), n_threads)
     return K

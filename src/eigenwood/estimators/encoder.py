@@ -1,0 +1,143 @@
+"""From a table with numbers and categories to a matrix of numbers: fill, scale, one column for each category."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from eigenwood.estimators.state import FEATURE_STATE
+from eigenwood.proofs.claim import Certificate
+from eigenwood.validation.arrays import check_rows
+from eigenwood.validation.frames import Columns, check_columns
+from eigenwood.validation.params import Flag, Number, check_params
+from eigenwood.validation.state import Array, TextLists
+
+MISSING = "(missing)"
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Make numbers of a table: missing numbers become the median, numbers are scaled, categories become 0/1 columns.
+
+    Takes pandas, polars and pyarrow frames, whose strings are categories, and plain arrays of numbers. Scikit-learn
+    does the same with a ColumnTransformer of SimpleImputer, StandardScaler and OneHotEncoder; this one is a single
+    estimator whose state fits in a model file.
+
+    Parameters
+    ----------
+    scale : bool, default=True
+        Whether numbers get mean 0 and variance 1.
+    max_categories : int, default=100
+        The most frequent categories of a column that get a column of their own; all others are zeros.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from eigenwood import TableEncoder
+    >>> table = pa.table({"age": [20.0, None, 60.0], "sex": ["f", "m", "m"]})
+    >>> encoder = TableEncoder(scale=False).fit(table)
+    >>> encoder.transform(table)
+    array([[20.,  1.,  0.],
+           [40.,  0.,  1.],
+           [60.,  0.,  1.]])
+    >>> encoder.get_feature_names_out()
+    array(['age', 'sex=f', 'sex=m'], dtype=object)
+    """
+
+    PARAMS = {"scale": Flag(), "max_categories": Number(at_least=1, whole=True)}
+    FITTED = {
+        **FEATURE_STATE,
+        "is_number_": Array("b", ("n_features",)),
+        "fill_": Array("f", ("n_numbers",)),
+        "mean_": Array("f", ("n_numbers",)),
+        "scale_": Array("f", ("n_numbers",)),
+        "categories_": TextLists("n_categorical"),
+    }
+
+    def __init__(self, *, scale=True, max_categories=100):
+        self.scale = scale
+        self.max_categories = max_categories
+
+    def fit(self, X, y=None):
+        """Learn medians, means, scales and categories."""
+        check_params(self)
+        columns = self._columns(X, reset=True)
+
+        numbers = columns.numbers
+        imputer = SimpleImputer(strategy="median", keep_empty_features=True).fit(numbers) if numbers.shape[1] else None
+        filled = numbers if imputer is None else imputer.transform(numbers)
+        scaler = StandardScaler().fit(filled) if self.scale and numbers.shape[1] else None
+        categories = [frequent_categories(column, self.max_categories) for column in columns.texts.T]
+
+        n_numbers = numbers.shape[1]
+        self.is_number_ = columns.is_number
+        self.fill_ = np.zeros(0) if imputer is None else imputer.statistics_.astype(np.float64)
+        self.mean_ = np.zeros(n_numbers) if scaler is None else scaler.mean_
+        self.scale_ = np.ones(n_numbers) if scaler is None else scaler.scale_
+        self.categories_ = categories
+        return self
+
+    def transform(self, X):
+        """Return the matrix of numbers: first the numbers, then the columns of the categories."""
+        check_is_fitted(self)
+        columns = self._columns(X, reset=False)
+        filled = np.where(np.isnan(columns.numbers), self.fill_, columns.numbers)
+        numbers = (filled - self.mean_) / self.scale_
+        if not self.categories_:
+            return numbers.astype(columns.numbers.dtype)
+        return np.hstack([numbers, self._one_hot(columns.texts)])
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the columns: 'age' for numbers, 'sex=male' for categories."""
+        check_is_fitted(self)
+        names = self._names() if input_features is None else np.asarray(input_features, dtype=object)
+        if names.size != self.n_features_in_:
+            raise ValueError(f"input_features should have length equal to number of features ({self.n_features_in_})")
+        if hasattr(self, "feature_names_in_") and not np.array_equal(names, self.feature_names_in_):
+            raise ValueError("input_features is not equal to feature_names_in_")
+        texts = zip(names[~self.is_number_], self.categories_, strict=True)
+        of_categories = [f"{name}={category}" for name, categories in texts for category in categories]
+        return np.array([*names[self.is_number_], *of_categories], dtype=object)
+
+    def _names(self) -> np.ndarray:
+        plain = np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
+        return getattr(self, "feature_names_in_", plain)
+
+    def _columns(self, X: Any, reset: bool) -> Columns:
+        """Return the numbers and the texts of X."""
+        if isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame):
+            return check_columns(self, X, None if reset else self.is_number_, reset=reset, missing_text=MISSING)
+        rows = check_rows(self, X, reset=reset, missing=True)
+        return Columns(rows, np.empty((rows.shape[0], 0), dtype=object), np.ones(rows.shape[1], dtype=bool))
+
+    def _one_hot(self, texts: np.ndarray) -> np.ndarray:
+        """Return the 0/1 columns; a category that was not seen in fit is all zeros."""
+        categories = [np.array(names, dtype=object) for names in self.categories_]
+        encoder = OneHotEncoder(categories=categories, handle_unknown="ignore", sparse_output=False)
+        return encoder.fit(texts[:1]).transform(texts)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def frequent_categories(values: np.ndarray, most: int) -> list[str]:
+    """Return the ``most`` frequent values, in alphabetical order.
+
+    >>> frequent_categories(np.array(["b", "a", "c", "b", "a"], dtype=object), 2)
+    ['a', 'b']
+    """
+    names, counts = np.unique(values.astype(str), return_counts=True)
+    return sorted(str(name) for name in names[np.argsort(-counts, kind="stable")[:most]])
+
+
+def verify_encoder(model: TableEncoder, X: Any) -> Certificate:
+    """Return an empty certificate: encoding claims nothing."""
+    return Certificate(())

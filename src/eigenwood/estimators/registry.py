@@ -1,0 +1,80 @@
+"""Every estimator, one line each. The exam, the model file, ``verify``, the command and the docs index follow from here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from eigenwood.errors import InputError
+from eigenwood.estimators.encoder import TableEncoder, verify_encoder
+from eigenwood.estimators.expansion import PolynomialExpansion, verify_expansion
+from eigenwood.estimators.kernel_perceptron import KernelPerceptron, verify_kernel_perceptron
+from eigenwood.estimators.perceptron import Perceptron, verify_perceptron
+from eigenwood.proofs.claim import Certificate
+from eigenwood.validation.arrays import check_rows
+from eigenwood.validation.targets import check_training
+
+CLASSIFICATION, TRANSFORMATION = "classification", "transformation"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One method: its name on the command line, its class, its verifier, and what ``learn`` tries of it."""
+
+    name: str
+    estimator: type
+    task: str
+    verify: Callable[..., Certificate]
+    tries: tuple[dict[str, Any], ...] = field(default=())
+
+
+ENTRIES = (
+    Entry("table-encoder", TableEncoder, TRANSFORMATION, verify_encoder),
+    Entry("polynomial-expansion", PolynomialExpansion, TRANSFORMATION, verify_expansion),
+    Entry("perceptron", Perceptron, CLASSIFICATION, verify_perceptron, ({}, {"penalty": "l2", "alpha": 1e-3})),
+    Entry(
+        "kernel-perceptron",
+        KernelPerceptron,
+        CLASSIFICATION,
+        verify_kernel_perceptron,
+        ({"vote": "averaged"}, {"vote": "averaged", "kernel": "poly", "degree": 2, "coef0": 1.0}),
+    ),
+)
+
+BY_NAME = {entry.name: entry for entry in ENTRIES}
+BY_CLASS = {entry.estimator.__name__: entry for entry in ENTRIES}
+
+
+def entry_of(model: Any) -> Entry:
+    """Return the registry's line for a model."""
+    entry = BY_CLASS.get(type(model).__name__)
+    if entry is None or type(model) is not entry.estimator:
+        raise InputError(f"eigenwood: the model must be one of {', '.join(BY_CLASS)}; got {type(model).__name__}.")
+    return entry
+
+
+def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
+    """Return the model's certificate, with every claim recomputed from the data and the fitted numbers.
+
+    A pipeline is verified by its last step, on what the steps before it make of X.
+
+    >>> from eigenwood import Perceptron, verify
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
+    >>> certificate = verify(Perceptron().fit(X, y), X, y)
+    >>> certificate.holds, certificate["mistakes"].value <= certificate["mistakes"].bound
+    (True, True)
+    """
+    if isinstance(model, Pipeline):
+        for _, step in model.steps[:-1]:
+            X = step.transform(X)
+        return verify(model.steps[-1][1], X, y, sample_weight)
+    entry = entry_of(model)
+    if entry.task == TRANSFORMATION:
+        return entry.verify(model, check_rows(model, X, reset=False, accept_sparse=True, missing=True))
+    data = check_training(
+        model, X, y, sample_weight, accept_sparse=True, known=getattr(model, "classes_", None), reset=False
+    )
+    return entry.verify(model, data)

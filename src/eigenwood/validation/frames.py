@@ -1,0 +1,66 @@
+"""The gate for tables with more than numbers: each column of a frame is numbers or texts."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from eigenwood.errors import InputError
+from eigenwood.validation.arrays import check_finite, one_sentence
+
+
+class Columns(NamedTuple):
+    """The columns of a table by kind, in their order."""
+
+    numbers: np.ndarray  # (n_rows, n_numbers) float, NaN for missing
+    texts: np.ndarray  # (n_rows, n_texts) str, missing replaced
+    is_number: np.ndarray  # (n_columns,) bool
+
+
+def check_columns(
+    estimator: Any, X: Any, is_number: np.ndarray | None, *, reset: bool, missing_text: str
+) -> Columns:
+    """Return the columns of a pandas, polars or pyarrow frame; ``is_number`` are the kinds known from fit."""
+    who = type(estimator).__name__
+    try:
+        validate_data(estimator, X=X, reset=reset, skip_check_array=True)
+    except (ValueError, TypeError) as problem:
+        raise one_sentence(who, problem) from problem
+    frame = nw.from_native(X, eager_only=True)
+    if len(frame) == 0 or frame.shape[1] == 0:
+        raise InputError(
+            f"{who}: Found array with {frame.shape[1]} feature(s) (shape={frame.shape}) while a minimum of 1 is required."
+        )
+    columns = list(frame.iter_columns())
+    if is_number is None:
+        is_number = np.array([holds_numbers(column.dtype) for column in columns])
+    kinds = list(zip(columns, is_number, strict=True))
+    numbers = [numbers_of(who, column) for column, number in kinds if number]
+    texts = [texts_of(column, missing_text) for column, number in kinds if not number]
+    table = np.column_stack(numbers) if numbers else np.empty((len(frame), 0))
+    names = np.array([column.name for column, number in kinds if number], dtype=object)
+    check_finite(who, table, names, missing=True)
+    words = np.column_stack(texts) if texts else np.empty((len(frame), 0), dtype=object)
+    return Columns(table, words, is_number)
+
+
+def holds_numbers(dtype: Any) -> bool:
+    """Return whether a column of this type is numbers; a column that is all null counts as one."""
+    return dtype.is_numeric() or dtype == nw.Boolean or dtype == nw.Unknown
+
+
+def numbers_of(who: str, column: nw.Series) -> np.ndarray:
+    """Return a column as floats, NaN for missing."""
+    if not holds_numbers(column.dtype):
+        raise InputError(f"{who}: column {column.name!r} must hold numbers as it did in fit; got {column.dtype}.")
+    values = [None] * len(column) if column.dtype == nw.Unknown else column.to_numpy()
+    return np.asarray(values, dtype=np.float32 if column.dtype == nw.Float32 else np.float64)
+
+
+def texts_of(column: nw.Series, missing_text: str) -> np.ndarray:
+    """Return a column as strings."""
+    values = [missing_text if value is None or value != value else str(value) for value in column.to_list()]
+    return np.array(values, dtype=object)

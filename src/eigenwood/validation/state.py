@@ -1,0 +1,152 @@
+"""Rules for what a fitted model holds, as data: the gate for model files.
+
+An estimator declares ``FITTED = {"coef_": Array("f", ("n_problems", "n_features")), ...}``. Sizes are names: the first
+array that uses a name fixes it, all others must agree. So a file cannot bring arrays that would be read out of bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from eigenwood.errors import InputError
+
+Sizes = dict[str, int]
+
+
+class StateRule(Protocol):
+    """What a fitted attribute must be; ``problem`` says what is wrong with it, or nothing."""
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class Array:
+    """A numeric array; ``kind`` is NumPy's letter (f, i, b). Integers lie from 0 to below the size ``below``."""
+
+    kind: str
+    shape: tuple[str | int, ...]
+    below: str | None = None
+    or_sparse: bool = False
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        if self.or_sparse and sparse.issparse(value):
+            value_shape, entries = value.shape, value.data
+        elif isinstance(value, np.ndarray):
+            value_shape, entries = value.shape, value
+        else:
+            return f"must be an array; got {type(value).__name__}"
+        if entries.dtype.kind != self.kind:
+            return f"must hold {KINDS[self.kind]}; got dtype {entries.dtype}"
+        if not agreed(self.shape, value_shape, sizes):
+            return f"must have shape ({', '.join(map(str, self.shape))}); got {value_shape}"
+        if self.kind == "f" and not np.isfinite(entries).all():
+            return "must be finite; got NaN or infinity"
+        if self.kind == "i" and entries.size and entries.min() < 0:
+            return "must hold indices from 0; got a negative one"
+        if self.below is not None and entries.size and entries.max() >= sizes[self.below]:
+            return f"must hold indices below {self.below}; got {entries.max()}"
+        return None
+
+
+@dataclass(frozen=True)
+class Labels:
+    """One label each: numbers, truth values or strings, all different unless ``repeats``."""
+
+    size: str
+    text_only: bool = False
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in ("UO" if self.text_only else "UOifub"):
+            return "must be an array of labels"
+        if value.dtype.kind == "O" and not all(isinstance(label, str) for label in value):
+            return "must hold strings"
+        if not agreed((self.size,), value.shape, sizes):
+            return f"must have shape ({self.size},); got {value.shape}"
+        if np.unique(value).size != value.size:
+            return "must hold different labels"
+        return None
+
+
+@dataclass(frozen=True)
+class TextLists:
+    """A list of lists of strings."""
+
+    size: str
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        if not isinstance(value, list) or not all(isinstance(part, list) for part in value):
+            return "must be a list of lists"
+        if not all(isinstance(text, str) for part in value for text in part):
+            return "must hold strings"
+        return None if agreed((self.size,), (len(value),), sizes) else f"must have {self.size} lists"
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A single value under a parameter rule."""
+
+    rule: Any
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        return None if self.rule.allows(value) else f"must be {self.rule}; got {value!r}"
+
+
+@dataclass(frozen=True)
+class Size:
+    """A whole number that fixes or repeats a size."""
+
+    name: str
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            return f"must be an integer at least 0; got {value!r}"
+        return None if agreed((self.name,), (value,), sizes) else f"must be {sizes[self.name]}; got {value}"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A certificate."""
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        return None if hasattr(value, "claims") else "must be a certificate"
+
+
+KINDS = {"f": "floats", "i": "integers", "b": "truth values"}
+
+
+def agreed(wanted: tuple[str | int, ...], shape: tuple[int, ...], sizes: Sizes) -> bool:
+    """Return whether the shape fits; names that are new are fixed by it.
+
+    >>> sizes = {}
+    >>> agreed(("n", 2), (3, 2), sizes), agreed(("n",), (4,), sizes)
+    (True, False)
+    """
+    if len(wanted) != len(shape):
+        return False
+    for want, got in zip(wanted, shape, strict=True):
+        if sizes.setdefault(want, got) != got if isinstance(want, str) else want != got:
+            return False
+    return True
+
+
+def check_state(who: str, rules: Mapping[str, StateRule], state: Mapping[str, Any], optional: frozenset[str]) -> None:
+    """Raise for the first fitted attribute that is missing, unknown, or breaks its rule."""
+    sizes: Sizes = {}
+    for name, rule in rules.items():
+        if name not in state:
+            if name in optional:
+                continue
+            raise InputError(f"{who}: {name} must be there; got nothing.")
+        problem = rule.problem(state[name], sizes)
+        if problem:
+            raise InputError(f"{who}: {name} {problem}.")
+        if name == "classes_":
+            sizes["n_problems"] = 1 if sizes["n_classes"] == 2 else sizes["n_classes"]
+    for name in state:
+        if name not in rules:
+            raise InputError(f"{who}: {name} must not be there.")
