@@ -7,6 +7,7 @@ result downstream must not depend on who wrote the file. Memory is bounded by th
 """
 
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -28,11 +29,10 @@ from eigenwood.data.files import (
     check_is_file,
     check_names,
     is_text_file,
-    listing,
     readable,
     stream_text,
-    suggestion,
     text_layout,
+    unknown_column,
     unknown_ending,
 )
 from eigenwood.data.kinds import (
@@ -164,7 +164,7 @@ def array_source(who: str, array: np.ndarray, reopen: Callable[[], np.ndarray]) 
     n_rows = array.shape[0]
 
     def pieces(chosen, dtype, rows):
-        order = None if list(chosen) == names else [names.index(name) for name in chosen]
+        order = None if list(chosen) == names else positions(names, chosen)
         for start in range(0, n_rows, rows):
             piece = reopen()[start : start + rows]
             yield np.array(piece if order is None else piece[:, order], dtype=dtype, order="C")
@@ -223,7 +223,7 @@ def frame_source(source: Any) -> Source:
     names = [str(name) for name in frame.columns]
 
     def batches(chosen, rows):
-        picked = frame[:, [names.index(name) for name in chosen]]
+        picked = frame[:, positions(names, chosen)]
         for start in range(0, len(frame), rows):
             yield narwhals_to_arrow(picked[start : start + rows])
 
@@ -281,19 +281,14 @@ def floats_of(column, markers, who, first_row) -> np.ndarray:
 
 
 def not_a_number(text, who, first_row) -> TableError:
-    """Return the error that names the first string which is no number."""
-    row, value = next(
-        (first_row + i, value)
-        for i, value in enumerate(text.to_pylist())
-        if value is not None and not reads(value)
-    )
-    return TableError(f"{who} must hold numbers; got {value!r} in row {row}.")
+    """Return the error that names the first string which is no number, found by halving."""
+    i = bisect_left(range(len(text)), True, key=lambda i: not read_as_numbers(text[: i + 1]))
+    return TableError(f"{who} must hold numbers; got {text[i].as_py()!r} in row {first_row + i}.")
 
 
-def reads(value: str) -> bool:
-    """Whether Arrow reads this string as a number."""
+def read_as_numbers(text) -> bool:
     try:
-        pc.cast(pa.array([value]), pa.float64())
+        pc.cast(text, pa.float64())
     except pa.ArrowInvalid:
         return False
     return True
@@ -329,6 +324,11 @@ def joined(parts: list[np.ndarray]) -> np.ndarray:
 # --- choices and checks ---------------------------------------------------------------------------
 
 
+def positions(names: list[str], chosen: tuple[str, ...]) -> list[int]:
+    place = {name: j for j, name in enumerate(names)}
+    return [place[name] for name in chosen]
+
+
 def default_block_rows(n_columns: int, dtype: np.dtype) -> int:
     return max(1, BLOCK_BYTES // (n_columns * dtype.itemsize))
 
@@ -345,11 +345,10 @@ def float_dtype(source: Source, chosen: tuple[str, ...], dtype: npt.DTypeLike | 
 def check_chosen(who: str, chosen: tuple[str, ...], names: list[str]) -> None:
     """Raise for a column that the source does not have, or that was asked for twice."""
     check_names(who, list(chosen))
+    known = set(names)
     for name in chosen:
-        if name not in names:
-            raise TableError(
-                f"{who}: column must be one of {listing(names)}; got {name!r}{suggestion(str(name), names)}."
-            )
+        if name not in known:
+            raise unknown_column(who, name, names)
 
 
 def check_number_types(who: str, schema: pa.Schema, chosen: tuple[str, ...]) -> None:

@@ -202,6 +202,13 @@ def check_names(who: str, names: list[str]) -> None:
         seen.add(name)
 
 
+def unknown_column(who: str, name: str, names: list[str]) -> TableError:
+    """Return the error for a column that the table does not have."""
+    return TableError(
+        f"{who}: column must be one of {listing(names)}; got {name!r}{suggestion(str(name), names)}."
+    )
+
+
 @contextmanager
 def text_errors(path: Path, layout: TextLayout | None = None) -> Iterator[None]:
     """Say in which row a text file is wrong. The file is read again for that, slowly: only errors pay."""

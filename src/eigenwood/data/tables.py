@@ -24,10 +24,9 @@ import pyarrow.compute as pc
 from eigenwood.data.files import (
     check_names,
     is_text_file,
-    listing,
     read_file,
     stem,
-    suggestion,
+    unknown_column,
     write_file,
 )
 from eigenwood.data.kinds import (
@@ -76,8 +75,7 @@ class Table:
 
     def column(self, name: str) -> Column:
         """Return what is known of one column."""
-        self._check_holds(name)
-        return self.columns[self.frame.column_names.index(name)]
+        return self._chosen([name])[0]
 
     def kinds(self) -> dict[str, str]:
         """Return the kind of every column, by name."""
@@ -85,13 +83,13 @@ class Table:
 
     def select(self, names: Iterable[str]) -> "Table":
         """Return the named columns, in the order given."""
-        chosen = tuple(self.column(name) for name in names)
+        chosen = self._chosen(names)
         check_names(self.name, [column.name for column in chosen])
         return Table(self.name, self.frame.select([column.name for column in chosen]), chosen)
 
     def drop(self, names: Iterable[str]) -> "Table":
         """Return the table without the named columns."""
-        dropped = {self.column(name).name for name in names}
+        dropped = {column.name for column in self._chosen(names)}
         return self.select(name for name in self.frame.column_names if name not in dropped)
 
     def take(self, indices) -> "Table":
@@ -103,12 +101,13 @@ class Table:
         )
         return Table(self.name, frame, tuple(columns))
 
-    def _check_holds(self, name: str) -> None:
-        if name not in self.frame.column_names:
-            raise TableError(
-                f"{self.name}: column must be one of {listing(self.frame.column_names)}; "
-                f"got {name!r}{suggestion(str(name), self.frame.column_names)}."
-            )
+    def _chosen(self, names: Iterable[str]) -> tuple[Column, ...]:
+        known = {column.name: column for column in self.columns}
+        chosen = tuple(names)
+        for name in chosen:
+            if name not in known:
+                raise unknown_column(self.name, name, list(known))
+        return tuple(known[name] for name in chosen)
 
 
 def read_table(source: Any) -> Table:

@@ -1,0 +1,152 @@
+"""The command. Each function reads like the picture: load → run → report.
+
+Exit status: 0 done, 2 bad input (one sentence), 1 a failed job; no traceback without ``--debug``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from eigenwood.cli.progress import Shown
+from eigenwood.cli.sources import model_and_run, table_and_target
+from eigenwood.data import datasets as sets
+from eigenwood.data.tables import write_table
+from eigenwood.errors import InputError, MissingExtraError
+from eigenwood.models.file import save
+from eigenwood.report.html import run_page
+from eigenwood.report.model import model_summary
+from eigenwood.report.terminal import run_summary
+from eigenwood.runs.learn import Settings, learn
+from eigenwood.runs.record import MODEL_FILE, REPORT_FILE, RUN_FILE, write_text
+from eigenwood.runs.use import predicted, verified
+
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
+)
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+TABLE = Annotated[str, typer.Argument(help="A CSV, TSV, Parquet or Arrow file, or a name from 'eigenwood datasets'.")]
+MODEL = Annotated[Path, typer.Argument(help="A model file written by 'eigenwood learn'.")]
+TARGET = Annotated[str | None, typer.Option(help="The column to predict; bundled tables know theirs.")]
+
+
+@app.callback()
+def options(debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False) -> None:
+    """Classical machine learning that is fast, never runs out of memory, and shows its proof."""
+
+
+@app.command("learn")
+def learn_command(
+    table: TABLE,
+    target: TARGET = None,
+    out_dir: Annotated[
+        Path | None, typer.Option("--out", help="The folder for model, run and report; default: eigenwood-TABLE.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Draws the blind test set and the folds.")] = 0,
+    test_fraction: Annotated[float, typer.Option(min=0.01, max=0.9, help="The share put aside for the blind test.")] = 0.25,
+    time_limit: Annotated[float, typer.Option(min=0.1, help="Seconds for all fits together.")] = 600.0,
+) -> None:
+    """Learn to predict a column of TABLE: choose, train, tune, and test on rows nobody has seen.
+
+    Example:
+
+        eigenwood learn heart --target disease --out heart-run
+    """
+    source, target = table_and_target(table, target)
+    with Shown(err) as shown:
+        learned = learn(source, target, Settings(seed, test_fraction, time_limit), shown)
+    folder = out_dir or Path(f"eigenwood-{source.name}")
+    folder.mkdir(parents=True, exist_ok=True)
+    save(learned.model, folder / MODEL_FILE)
+    write_text(folder / REPORT_FILE, run_page(learned.run))
+    learned.run.save(folder / RUN_FILE)
+    out.print(run_summary(learned.run))
+    out.print(f"Written: {folder / MODEL_FILE}, {folder / RUN_FILE}, {folder / REPORT_FILE}")
+
+
+@app.command()
+def predict(
+    model: MODEL,
+    table: TABLE,
+    out_file: Annotated[Path | None, typer.Option("--out", help="A .csv, .tsv, .parquet or .arrow file.")] = None,
+) -> None:
+    """Predict every row of TABLE with a model that learn made.
+
+    Example:
+
+        eigenwood predict heart-run/model.safetensors heart --out predictions.csv
+    """
+    fitted, _ = model_and_run(model)
+    source, _ = table_and_target(table, None, needed=False)
+    predictions = predicted(fitted, source)
+    if out_file is None:
+        out.print("\n".join(str(label) for label in predictions["prediction"].to_pylist()), markup=False)
+    else:
+        write_table(predictions, out_file)
+        out.print(f"Written: {out_file} ({predictions.num_rows} predictions)")
+
+
+@app.command()
+def show(model: MODEL) -> None:
+    """Show what is in a model file: its steps, parameters and certificate.
+
+    Example:
+
+        eigenwood show heart-run/model.safetensors
+    """
+    fitted, _ = model_and_run(model)
+    out.print(model_summary(fitted))
+
+
+@app.command()
+def verify(model: MODEL, table: TABLE, target: TARGET = None) -> None:
+    """Recompute every claim of a model's certificate from the data it learnt from.
+
+    Example:
+
+        eigenwood verify heart-run/model.safetensors heart --target disease
+    """
+    fitted, run = model_and_run(model)
+    source, target = table_and_target(table, target or (run.target if run else None))
+    certificate, rows = verified(fitted, source, target, run)
+    out.print(certificate)
+    out.print(f"Recomputed on {rows}: {'all claims hold' if certificate.holds else 'NOT all claims hold'}.")
+    if not certificate.holds:
+        raise typer.Exit(1)
+
+
+@app.command()
+def datasets() -> None:
+    """List the data sets that can stand in place of a file.
+
+    Example:
+
+        eigenwood datasets
+    """
+    for name, line in sets.describe().items():
+        out.print(f"{name:20}{line}", markup=False)
+
+
+def main() -> None:
+    """Run the command; turn errors into one sentence and an exit status."""
+    try:
+        app()
+    except (InputError, MissingExtraError) as problem:
+        _leave(problem, str(problem), 2)
+    except KeyboardInterrupt as problem:
+        _leave(problem, "interrupted.", 130)
+    except Exception as problem:
+        _leave(problem, f"the job failed: {type(problem).__name__}: {problem} (--debug shows where).", 1)
+
+
+def _leave(problem: BaseException, sentence: str, status: int) -> None:
+    if "--debug" in sys.argv:
+        raise problem
+    err.print(f"eigenwood: {sentence}", markup=False)
+    raise SystemExit(status)

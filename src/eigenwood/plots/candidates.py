@@ -1,0 +1,22 @@
+"""How the candidates did on the validation folds: one line each, a dot for every fold, a bar for the mean."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from eigenwood.plots.style import ACCENT, MUTED, styled
+
+
+def candidates_figure(names: list[str], fold_scores: list[list[float]], chosen: int) -> go.Figure:
+    """Return a figure of the scores; the chosen candidate is coloured."""
+    figure = go.Figure()
+    for i, scores in enumerate(fold_scores):
+        colour = ACCENT if i == chosen else MUTED
+        mean = sum(scores) / len(scores)
+        figure.add_bar(x=[mean], y=[names[i]], orientation="h", marker_color=colour, opacity=0.35, hoverinfo="x")
+        figure.add_scatter(
+            x=scores, y=[names[i]] * len(scores), mode="markers", marker={"color": colour, "size": 9}, hoverinfo="x"
+        )
+    figure.update_xaxes(title="accuracy on the validation folds", range=[0, 1], tickformat=".0%")
+    figure.update_yaxes(autorange="reversed")
+    return styled(figure, height=120 + 46 * len(names))

@@ -1,0 +1,35 @@
+"""A run as one HTML file that opens offline: figures, tables and styles are all inside."""
+
+from __future__ import annotations
+
+from jinja2 import Environment, PackageLoader
+from plotly.io import to_html
+
+from eigenwood.plots.candidates import candidates_figure
+from eigenwood.plots.confusion import confusion_figure
+from eigenwood.report.words import candidate_name, percent, title, verdict
+from eigenwood.runs.record import Run
+
+
+def run_page(run: Run) -> str:
+    """Return the page of a run."""
+    environment = Environment(loader=PackageLoader("eigenwood.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["percent"] = percent
+    names = [candidate_name(candidate) for candidate in run.candidates]
+    scores = [candidate.fold_scores for candidate in run.candidates]
+    figures = [
+        candidates_figure(names, scores, run.chosen),
+        confusion_figure(run.assessment.labels, run.assessment.confusion),
+    ]
+    candidates, confusion = (
+        to_html(figure, full_html=False, include_plotlyjs=first, config={"displayModeBar": False}, div_id=f"figure-{i}")
+        for i, (figure, first) in enumerate(zip(figures, (True, False), strict=True))
+    )
+    return environment.get_template("run.html").render(
+        run=run,
+        title=title(run),
+        verdict=verdict(run.assessment, run.split.n_test),
+        chosen=candidate_name(run.chosen_candidate()),
+        candidates=candidates,
+        confusion=confusion,
+    )

@@ -1,0 +1,38 @@
+"""A run as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rich.console import Group
+from rich.table import Table
+
+from eigenwood.proofs.claim import Certificate
+from eigenwood.report.words import candidate_name, percent, verdict
+from eigenwood.runs.record import Run
+
+
+def run_summary(run: Run) -> Group:
+    """Return the run in the order of its stages."""
+    kinds = Counter(column.kind for column in run.columns if column.use == "feature")
+    features = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    rows = f"{run.n_rows} rows: {run.split.n_train} to learn from, {run.split.n_test} put aside for the blind test"
+    return Group(
+        f"{run.table}: predict {run.target!r} from {features} columns",
+        rows,
+        candidates_table(run),
+        Certificate.from_dict(run.certificate),
+        verdict(run.assessment, run.split.n_test),
+    )
+
+
+def candidates_table(run: Run) -> Table:
+    """Return the candidates with their scores on the validation folds; the chosen one is marked."""
+    table = Table(title=f"candidates, {run.n_folds}-fold cross-validation")
+    for heading in ("", "candidate", "mean accuracy", "folds", "seconds"):
+        table.add_column(heading, justify="left" if heading in ("", "candidate") else "right")
+    for i, candidate in enumerate(run.candidates):
+        spread = f"{percent(min(candidate.fold_scores))} – {percent(max(candidate.fold_scores))}"
+        mark = "→" if i == run.chosen else ""
+        table.add_row(mark, candidate_name(candidate), percent(candidate.mean_score), spread, f"{candidate.seconds:.2f}")
+    return table

@@ -1,0 +1,92 @@
+"""Between tables and models: which columns a model learns from, and a table brought into the form a model knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from sklearn.pipeline import Pipeline
+
+from eigenwood.data.tables import Table
+from eigenwood.errors import TableError
+from eigenwood.estimators.encoder import TableEncoder
+
+FEATURE_KINDS = ("number", "category")
+WHY_NOT = {"id": "not used: tells rows apart", "constant": "not used: always the same", "text": "not used: free text"}
+
+
+def uses(table: Table, target: str) -> dict[str, str]:
+    """Return for every column what ``learn`` uses it for, or why it does not."""
+    used = {name: "feature" if kind in FEATURE_KINDS else WHY_NOT[kind] for name, kind in table.kinds().items()}
+    return used | {target: "target"}
+
+
+def feature_names(table: Table, target: str) -> list[str]:
+    """Return the columns to learn from; at least one is needed."""
+    names = [name for name, use in uses(table, target).items() if use == "feature"]
+    if not names:
+        kinds = ", ".join(sorted(set(table.drop([target]).kinds().values()))) or "no other column"
+        raise TableError(f"{table.name}: must have a column of numbers or categories beside {target!r}; got {kinds}.")
+    return names
+
+
+def labels_of(table: Table, target: str) -> np.ndarray:
+    """Return the target as an array of strings: a model file and a report show labels as they are written."""
+    values = table.frame[target].combine_chunks()
+    if pa.types.is_floating(values.type):
+        whole = pc.all(pc.equal(values, pc.floor(values))).as_py()
+        values = values.cast(pa.int64()) if whole else values
+    return np.array(values.cast(pa.string()).to_pylist(), dtype=str)
+
+
+def encoder_of(model: Any) -> TableEncoder:
+    """Return the first step of a model that ``learn`` made."""
+    first = model.steps[0][1] if isinstance(model, Pipeline) else None
+    if not isinstance(first, TableEncoder) or not hasattr(first, "feature_names_in_"):
+        raise TableError("the model must be one that 'eigenwood learn' made, which knows the columns of its table.")
+    return first
+
+
+def frame_for(model: Any, table: Table) -> pa.Table:
+    """Return the columns a model knows, each as the numbers or texts it was in training."""
+    encoder = encoder_of(model)
+    table = table.select(encoder.feature_names_in_)
+    columns = [
+        as_numbers(table, name) if number else as_texts(table, name)
+        for name, number in zip(encoder.feature_names_in_, encoder.is_number_, strict=True)
+    ]
+    return pa.table(columns, names=list(encoder.feature_names_in_))
+
+
+def as_numbers(table: Table, name: str) -> pa.ChunkedArray:
+    """Return a column as floats, even where a short table made it look constant or like an id."""
+    values = table.frame[name]
+    if pa.types.is_floating(values.type):
+        return values
+    try:
+        return values.cast(pa.float64())
+    except pa.ArrowInvalid:
+        wrong = next(value for value in values.to_pylist() if value is not None and not _is_number(value))
+        raise TableError(
+            f"{table.name}: column {name!r} must hold numbers as it did in training; got {wrong!r}."
+        ) from None
+
+
+def as_texts(table: Table, name: str) -> pa.ChunkedArray:
+    """Return a column as strings; whole numbers are written without a point, as they stand in a file."""
+    values = table.frame[name]
+    if not pa.types.is_floating(values.type):
+        return values.cast(pa.string())
+    if pc.all(pc.equal(values, pc.floor(values))).as_py():
+        values = values.cast(pa.int64())
+    return values.cast(pa.string())
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True

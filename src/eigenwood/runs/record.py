@@ -1,0 +1,117 @@
+"""The record of a run: everything that was done and measured, as plain data that goes into ``run.json``."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from eigenwood.errors import InputError
+
+RUN_FILE = "run.json"
+MODEL_FILE = "model.safetensors"
+REPORT_FILE = "report.html"
+
+
+@dataclass(frozen=True)
+class ColumnRecord:
+    """One column of the table, and what it was used for."""
+
+    name: str
+    kind: str
+    n_missing: int
+    n_distinct: int
+    use: str  # "feature", "target" or the reason why not
+
+
+@dataclass(frozen=True)
+class SplitRecord:
+    """How the blind test set was drawn; enough to draw it again."""
+
+    seed: int
+    test_fraction: float
+    n_train: int
+    n_test: int
+    n_without_target: int
+    target_digest: str  # of the target column: tells whether a table is the one that was split
+
+
+@dataclass(frozen=True)
+class CandidateRecord:
+    """One candidate, cross-validated on the training rows."""
+
+    method: str
+    params: dict[str, Any]
+    fold_scores: list[float]
+    mean_score: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class AssessmentRecord:
+    """The chosen model on rows it has never seen, against always saying the most frequent class."""
+
+    metric: str
+    score: float
+    low: float  # 95 % interval (Wilson)
+    high: float
+    baseline: float
+    baseline_label: str
+    labels: list[str]
+    confusion: list[list[int]]  # rows: true label, columns: predicted
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of ``learn``, stage by stage."""
+
+    version: str
+    table: str
+    target: str
+    task: str
+    n_rows: int
+    columns: list[ColumnRecord]
+    split: SplitRecord
+    n_folds: int
+    candidates: list[CandidateRecord]
+    chosen: int
+    assessment: AssessmentRecord
+    certificate: dict[str, Any]
+    seconds: dict[str, float]
+
+    def chosen_candidate(self) -> CandidateRecord:
+        return self.candidates[self.chosen]
+
+    def save(self, path: str | os.PathLike) -> Path:
+        """Write the run as JSON, whole or not at all."""
+        return write_text(path, json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Run:
+        """Return the run that ``save`` wrote."""
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            content["columns"] = [ColumnRecord(**column) for column in content["columns"]]
+            content["split"] = SplitRecord(**content["split"])
+            content["candidates"] = [CandidateRecord(**candidate) for candidate in content["candidates"]]
+            content["assessment"] = AssessmentRecord(**content["assessment"])
+            return cls(**content)
+        except (OSError, ValueError, KeyError, TypeError) as problem:
+            raise InputError(f"{path}: must be a run.json written by eigenwood; got {type(problem).__name__}.") from None
+
+
+def write_text(path: str | os.PathLike, text: str) -> Path:
+    """Write a text file under a temporary name and rename it when it is whole."""
+    path = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return path
