@@ -24,7 +24,7 @@ def sentence(source):
     ("name", "content", "expected"),
     [
         ("a.csv", "", "a.csv: must have a header and at least one row; got an empty file."),
-        ("a.csv", "\n \n", "a.csv: must have a header and at least one row; got an empty file."),
+        ("a.csv", "\n\n", "a.csv: must have a header and at least one row; got an empty file."),
         ("a.csv", "x,y\n", "a.csv: must have at least one row below the header; got none."),
         ("a.csv", "x,y", "a.csv: must have at least one row below the header; got none."),
         ("a.csv", "x,y\n1,2\n3\n", "a.csv: row 3 must have 2 columns like the header; got 1."),
@@ -60,7 +60,8 @@ def test_a_bad_byte_far_down_is_found(text_file):
 def test_an_absent_file_suggests_its_neighbour(text_file):
     folder = text_file("heart.csv", "x\n1\n").parent
     assert sentence(folder / "hart.csv") == (
-        f"hart.csv: must be an existing file; got nothing of that name in {folder} (did you mean 'heart.csv'?)."
+        f"hart.csv: must be an existing file; got nothing of that name in {folder} "
+        "(did you mean 'heart.csv'?)."
     )
 
 
@@ -128,6 +129,10 @@ def test_a_value_may_hold_line_breaks_and_delimiters(text_file):
 
 def test_a_column_without_a_name_is_named_by_its_place(text_file):
     assert read_table(text_file("t.csv", ",y\n1.5,2\n2.5,2\n")).frame.column_names == ["column_1", "y"]
+
+
+def test_a_row_of_delimiters_is_a_row_of_missing_values(text_file):
+    assert read_table(text_file("t.tsv", "x\ty\n\t\n")).frame.to_pydict() == {"x": [None], "y": [None]}
 
 
 def test_a_late_word_turns_the_whole_column_into_words(text_file):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from eigenwood.core.rows import is_sparse, row_count
+from eigenwood.core.rows import row_count
 
 
 class DistinctRows(NamedTuple):
@@ -37,21 +37,21 @@ def fingerprints(rows, codes):
     Entries are mixed with their column and added up, so stored zeros, their sign and the order in which a sparse
     row stores its entries do not matter.
     """
+    dense, data, indices, indptr = rows
     real = np.empty(1)
     bits = real.view(np.uint64)
-    n = row_count(rows)
-    marks = np.empty(n, dtype=np.uint64)
-    for i in range(n):
+    marks = np.empty(row_count(rows), dtype=np.uint64)
+    for i in range(marks.size):
         total = mixed(np.uint64(codes[i]))
-        if is_sparse(rows):
-            for k in range(rows.indptr[i], rows.indptr[i + 1]):
-                if rows.data[k] != 0:
-                    real[0] = rows.data[k]
-                    total += mixed(bits[0] ^ mixed(np.uint64(rows.indices[k] + 1)))
+        if indptr.size > 0:
+            for k in range(indptr[i], indptr[i + 1]):
+                if data[k] != 0:
+                    real[0] = data[k]
+                    total += mixed(bits[0] ^ mixed(np.uint64(indices[k] + 1)))
         else:
-            for j in range(rows.dense.shape[1]):
-                if rows.dense[i, j] != 0:
-                    real[0] = rows.dense[i, j]
+            for j in range(dense.shape[1]):
+                if dense[i, j] != 0:
+                    real[0] = dense[i, j]
                     total += mixed(bits[0] ^ mixed(np.uint64(j + 1)))
         marks[i] = total
     return marks

@@ -3,7 +3,9 @@
     dense matrix     dense = (n, d) values      indptr = []
     csr matrix       dense = (0, d) nothing     data, indices, indptr as SciPy has them
 
-``is_sparse`` is asked once per row; inside a row the loops are plain.
+A kernel takes the arrays out of the tuple once and asks for each row which of the two it is; the loops inside a row are
+plain. (Handing the tuple itself to a function for each row would count references to four arrays each time, which costs
+more than a short row.)
 """
 
 from typing import NamedTuple
@@ -42,42 +44,50 @@ def row_count(rows):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def row_dot(rows, i, vector):
-    """Return x_i · vector, in float64."""
+def dense_dot(x, vector):
+    """Return x · vector, in float64."""
     total = 0.0
-    if is_sparse(rows):
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            total += rows.data[k] * vector[rows.indices[k]]
-    else:
-        x = rows.dense[i]
-        for j in range(x.size):
-            total += x[j] * vector[j]
+    for j in range(x.size):
+        total += x[j] * vector[j]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def sparse_dot(values, columns, vector):
+    """Return x · vector for the stored values of a sparse x."""
+    total = 0.0
+    for k in range(values.size):
+        total += values[k] * vector[columns[k]]
     return total
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def add_row(rows, i, factor, vector):
-    """Add factor · x_i to ``vector``."""
-    if is_sparse(rows):
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            vector[rows.indices[k]] += factor * rows.data[k]
-    else:
-        x = rows.dense[i]
-        for j in range(x.size):
-            vector[j] += factor * x[j]
+def dense_add(x, factor, vector):
+    """Add factor · x to ``vector``."""
+    for j in range(x.size):
+        vector[j] += factor * x[j]
+
+
+@njit(cache=True, nogil=True)
+def sparse_add(values, columns, factor, vector):
+    """Add factor · x to ``vector``, for the stored values of a sparse x."""
+    for k in range(values.size):
+        vector[columns[k]] += factor * values[k]
 
 
 @njit(cache=True, nogil=True)
 def squared_row_norms(rows):
     """Return ‖x_i‖² of every row, in float64."""
-    n = row_count(rows)
-    norms = np.zeros(n)
-    for i in range(n):
-        if is_sparse(rows):
-            for k in range(rows.indptr[i], rows.indptr[i + 1]):
-                norms[i] += np.float64(rows.data[k]) ** 2
-        else:
-            x = rows.dense[i]
-            for j in range(x.size):
-                norms[i] += np.float64(x[j]) ** 2
+    dense, data, indptr = rows.dense, rows.data, rows.indptr
+    norms = np.empty(row_count(rows))
+    for i in range(norms.size):
+        norms[i] = sum_of_squares(data[indptr[i] : indptr[i + 1]] if indptr.size > 0 else dense[i])
     return norms
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def sum_of_squares(x):
+    total = 0.0
+    for j in range(x.size):
+        total += np.float64(x[j]) * np.float64(x[j])
+    return total

@@ -35,6 +35,7 @@ OPENERS: dict[str, Callable[..., IO[bytes]]] = {".gz": gzip.open, ".xz": lzma.op
 
 READ_ENDINGS = (*DELIMITERS, *PARQUET_ENDINGS, *ARROW_ENDINGS)
 BROKEN_FILE = (pa.ArrowException, OSError, EOFError, lzma.LZMAError, csv.Error)
+BLANK_LINES = ("\n", "\r\n", "\r", b"\n", b"\r\n", b"\r")
 MAX_NAMES_IN_A_SENTENCE = 8
 
 
@@ -173,18 +174,23 @@ def text_layout(path: Path) -> TextLayout:
     """
     with text_errors(path), opened(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-        first = next((line for line in lines if line.strip()), None)
+        first = next(filled(lines), None)
         if first is None:
             raise TableError(f"{path.name}: must have a header and at least one row; got an empty file.")
         delimiter = DELIMITERS[ending(path)]
         if delimiter == "," and "," not in first and ";" in first:
             delimiter = ";"
         header = next(csv.reader(chain([first], lines), delimiter=delimiter))
-        if next((line for line in lines if line.strip()), None) is None:
+        if next(filled(lines), None) is None:
             raise no_rows(path)
     names = [name.strip() or f"column_{position}" for position, name in enumerate(header, 1)]
     check_names(path.name, names)
     return TextLayout(delimiter, header, names)
+
+
+def filled(lines):
+    """Yield the lines that are not blank. A line of delimiters alone is a row: all its values are missing."""
+    return (line for line in lines if line not in BLANK_LINES)
 
 
 def no_rows(path: Path) -> TableError:
@@ -227,7 +233,7 @@ def text_errors(path: Path, layout: TextLayout | None = None) -> Iterator[None]:
 
 def raise_not_utf8(path: Path, cause: Exception) -> NoReturn:
     with opened(path) as stream:
-        for row, line in enumerate((line for line in stream if line.strip()), 1):
+        for row, line in enumerate(filled(stream), 1):
             try:
                 line.decode()
             except UnicodeDecodeError as error:

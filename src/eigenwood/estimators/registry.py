@@ -40,7 +40,10 @@ ENTRIES = (
         KernelPerceptron,
         CLASSIFICATION,
         verify_kernel_perceptron,
-        ({"vote": "averaged"}, {"vote": "averaged", "kernel": "poly", "degree": 2, "coef0": 1.0}),
+        tuple(
+            {"vote": "averaged", "max_iter": 20, **kernel}
+            for kernel in ({"kernel": "linear"}, {"kernel": "rbf"}, {"kernel": "poly", "degree": 2, "coef0": 1.0})
+        ),
     ),
 )
 

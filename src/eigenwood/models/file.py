@@ -7,7 +7,7 @@
 
 A class is looked up in the registry, never imported by name. What was read is checked three times: by safetensors (the
 file is whole), by the digest (it is what was written), and by the class's own rules ``PARAMS`` and ``FITTED`` (it can be
-used without reading out of bounds).
+used without reading out of bounds). ``save`` puts a model through the same rules, so what was saved can be loaded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import hashlib
 import json
 import math
 import os
-import tempfile
+import uuid
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,26 +26,33 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import eigenwood.estimators.registry as registry
 from eigenwood.errors import InputError, ModelFileError
 from eigenwood.estimators.state import OPTIONAL
-from eigenwood.proofs.claim import Certificate
+from eigenwood.proofs.claim import Certificate, Claim
 from eigenwood.validation.params import check_params
 from eigenwood.validation.state import check_state
 
 FORMAT = 1
 KEY = "eigenwood"
 MOST_STEPS = 64
-DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
+MOST_LEVELS = 8  # of pipelines in pipelines
+LONGEST_QUOTE = 200  # characters of a file that an error repeats
+NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}  # JSON has no words for these
+CLAIM_TYPES = {"name": str, "statement": str, "value": float, "bound": (float, type(None)), "holds": bool}
+BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError)
 
 Tensors = dict[str, np.ndarray]
 
 
 def save(model: Any, path: str | os.PathLike) -> Path:
     """Write a fitted model to ``path``, whole or not at all.
+
+    Of a pipeline its steps are kept; ``memory``, ``verbose`` and ``transform_input`` matter to its fit alone.
 
     >>> import eigenwood, tempfile, pathlib
     >>> model = eigenwood.Perceptron().fit([[0.0], [1.0]], ["no", "yes"])
@@ -55,18 +63,9 @@ def save(model: Any, path: str | os.PathLike) -> Path:
     path = Path(path)
     tensors: Tensors = {}
     content = {"format": FORMAT, "version": version("eigenwood"), "model": _node(model, tensors)}
+    _model(_parsed(json.dumps(content["model"])), dict(tensors))
     content["digest"] = _digest(content, tensors)
-    header = {KEY: json.dumps(content, allow_nan=False)}
-    if not path.parent.is_dir():
-        raise ModelFileError(f"{path}: the folder must exist; got no folder {str(path.parent)!r}.")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        save_file(tensors, temporary, metadata=header)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    _write(path, tensors, json.dumps(content))
     return path
 
 
@@ -75,17 +74,31 @@ def load(path: str | os.PathLike) -> Any:
     path = Path(path)
     header, tensors = _read(path)
     try:
-        content = _content(header)
+        content = _content(header, tensors)
         model = _model(content["model"], tensors)
+        if tensors:
+            raise ModelFileError(f"its tensors must all belong to the model; got {_brief(min(tensors))}.")
     except ModelFileError as problem:
         raise ModelFileError(f"{path}: {problem}") from None
     except InputError as problem:
-        raise ModelFileError(f"{path}: the model in it is not valid: {problem}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError) as problem:
+        raise ModelFileError(f"{path}: the model in it is not valid, since {_brief(str(problem).rstrip('.'))}.") from None
+    except BROKEN as problem:
         raise ModelFileError(f"{path}: the model in it must follow format {FORMAT}; got {_brief(problem)}.") from None
-    if content["digest"] != _digest(content, tensors):
-        raise ModelFileError(f"{path}: the file must be as it was written; got other content (its digest differs).")
     return model
+
+
+def _write(path: Path, tensors: Tensors, content: str) -> None:
+    """Write the file under another name first, so that nothing half-written ever stands at ``path``."""
+    if not path.parent.is_dir():
+        raise ModelFileError(f"{path}: the folder must exist; got no folder {str(path.parent)!r}.")
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        save_file(tensors, temporary, metadata={KEY: content})
+        os.replace(temporary, path)
+    except (OSError, SafetensorError) as problem:
+        raise ModelFileError(f"{path}: must be a place where a file can be written; got {_brief(problem)}.") from None
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> tuple[dict[str, str], Tensors]:
@@ -96,37 +109,60 @@ def _read(path: Path) -> tuple[dict[str, str], Tensors]:
         with safe_open(path, framework="numpy") as file:
             header = file.metadata() or {}
             return header, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-    except (SafetensorError, OSError, ValueError, TypeError, AttributeError, KeyError) as problem:
+    except (SafetensorError, OSError, *BROKEN) as problem:
         raise ModelFileError(f"{path}: must be a whole safetensors file; got {_brief(problem)}.") from None
 
 
-def _content(header: dict[str, str]) -> dict:
-    """Return what the header says about the model, if this version can read it."""
+def _content(header: dict[str, str], tensors: Tensors) -> dict:
+    """Return what the header says about the model, if this version can read it and it is what was written."""
     if KEY not in header:
         raise ModelFileError("must be written by eigenwood.save; got a safetensors file of another kind.")
-    content = json.loads(header[KEY], parse_constant=_refuse_constant)
-    wanted = {"format", "version", "model", "digest"}
-    if not isinstance(content, dict) or set(content) != wanted:
-        raise ModelFileError(f"its header must hold {', '.join(sorted(wanted))}; got something else.")
-    if not isinstance(content["format"], int) or not 1 <= content["format"] <= FORMAT:
+    content = _parsed(header[KEY])
+    _check_keys("its header", content, {"format", "version", "model", "digest"})
+    if type(content["format"]) is not int or not 1 <= content["format"] <= FORMAT:
         raise ModelFileError(
-            f"its format must be at most {FORMAT} for this version of eigenwood; got {content['format']!r}, "
-            f"written by eigenwood {content['version']}."
+            f"its format must be at most {FORMAT} for this version of eigenwood; got "
+            f"{_brief(content['format'])}, written by eigenwood {_brief(content['version'])}."
         )
+    if content["digest"] != _digest(content, tensors):
+        raise ModelFileError("the file must be as it was written; got other content (its digest differs).")
     return content
 
 
-def _refuse_constant(name: str) -> None:
-    raise ModelFileError(f"its numbers must be finite; got {name}.")
+def _parsed(text: str) -> Any:
+    """Return JSON as Python has it; numbers that are not finite and keys that come twice are refused."""
+    return json.loads(text, parse_constant=_finite, parse_float=_finite, object_pairs_hook=_unique)
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(float(text)):
+        raise ModelFileError(f"its numbers must be finite; got {_brief(text)}.")
+    return float(text)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict:
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        raise ModelFileError("its keys must be different; got one twice.")
+    return content
+
+
+def _check_keys(what: str, content: Any, wanted: set[str]) -> None:
+    if not isinstance(content, dict) or set(content) != wanted:
+        got = ", ".join(content) if isinstance(content, dict) else type(content).__name__
+        raise ModelFileError(f"{what} must hold exactly {', '.join(sorted(wanted))}; got {_brief(got)}.")
 
 
 def _node(model: Any, tensors: Tensors) -> dict:
     """Return the description of a model; its arrays go into ``tensors``."""
-    if isinstance(model, Pipeline):
+    if type(model) is Pipeline:
         return {"class": "Pipeline", "steps": [[name, _node(step, tensors)] for name, step in model.steps]}
     registry.entry_of(model)
-    check_is_fitted(model)
     who = type(model).__name__
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise ModelFileError(f"{who}: the model must be fitted to be saved; got one that is not.") from None
     number = len({name.split("/")[0] for name in tensors})
     params = {name: _plain_parameter(who, name, getattr(model, name)) for name in model.PARAMS}
     fitted = {
@@ -155,7 +191,7 @@ def _plain_parameter(who: str, name: str, value: Any) -> Any:
 def _plain_attribute(key: str, value: Any, tensors: Tensors) -> Any:
     """Return a fitted attribute as JSON; numeric arrays go into ``tensors``."""
     if isinstance(value, Certificate):
-        return {"certificate": value.as_dict()}
+        return {"certificate": [_plain_claim(claim) for claim in value]}
     if sparse.issparse(value):
         parts = {"data": value.data, "indices": value.indices.astype(np.int64), "indptr": value.indptr.astype(np.int64)}
         return {"csr": {part: _tensor(f"{key}/{part}", array, tensors) for part, array in parts.items()}, "shape": value.shape}
@@ -166,30 +202,53 @@ def _plain_attribute(key: str, value: Any, tensors: Tensors) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def _plain_claim(claim: Claim) -> dict:
+    return {**asdict(claim), "value": _plain_number(claim.value), "bound": _plain_number(claim.bound)}
+
+
+def _plain_number(value: float | None) -> float | str | None:
+    return value if value is None or math.isfinite(value) else str(value)
+
+
 def _tensor(key: str, array: np.ndarray, tensors: Tensors) -> str:
-    tensors[key] = np.ascontiguousarray(array)
+    tensors[key] = _in_file_order(array)
     return key
 
 
-def _model(node: dict, tensors: Tensors) -> Any:
-    """Return the model that a node describes, checked by its class's rules."""
+def _in_file_order(array: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+
+
+def _model(node: Any, tensors: Tensors, level: int = 1) -> Any:
+    """Return the model that a node describes, checked by its class's rules; it takes its arrays out of ``tensors``."""
     if node["class"] == "Pipeline":
-        if not 1 <= len(node["steps"]) <= MOST_STEPS:
-            raise ModelFileError(f"a pipeline must have 1 to {MOST_STEPS} steps; got {len(node['steps'])}.")
-        return Pipeline([(_text(name), _model(step, tensors)) for name, step in node["steps"]])
+        return _pipeline(node, tensors, level)
     entry = registry.BY_CLASS.get(node["class"])
     if entry is None:
-        raise ModelFileError(f"its class must be one of {', '.join(registry.BY_CLASS)}; got {node['class']!r}.")
-    if set(node) != {"class", "params", "fitted"} or set(node["params"]) != set(entry.estimator.PARAMS):  # type: ignore[attr-defined]
-        raise ModelFileError(f"its {node['class']} must have exactly the parameters of this version.")
+        raise ModelFileError(f"its class must be one of {', '.join(registry.BY_CLASS)}; got {_brief(node['class'])}.")
+    _check_keys("a model", node, {"class", "params", "fitted"})
+    _check_keys(f"the params of {node['class']}", node["params"], set(entry.estimator.PARAMS))  # type: ignore[attr-defined]
     model = entry.estimator(**{name: _parameter(value) for name, value in node["params"].items()})
     check_params(model)
     state = {name: _attribute(value, tensors) for name, value in node["fitted"].items()}
-    optional = OPTIONAL | getattr(model, "OPTIONAL", frozenset())
-    check_state(node["class"], model.FITTED, state, optional)
+    check_state(node["class"], model.FITTED, state, OPTIONAL | getattr(model, "OPTIONAL", frozenset()))
     for name, value in state.items():
         setattr(model, name, value)
     return model
+
+
+def _pipeline(node: dict, tensors: Tensors, level: int) -> Pipeline:
+    _check_keys("a pipeline", node, {"class", "steps"})
+    if level > MOST_LEVELS:
+        raise ModelFileError(f"pipelines must stand at most {MOST_LEVELS} deep in each other; got more.")
+    if not 1 <= len(node["steps"]) <= MOST_STEPS:
+        raise ModelFileError(f"a pipeline must have 1 to {MOST_STEPS} steps; got {len(node['steps'])}.")
+    steps = [(_text(name), _model(step, tensors, level + 1)) for name, step in node["steps"]]
+    if len(dict(steps)) < len(steps):
+        raise ModelFileError("the steps of a pipeline must have different names; got one twice.")
+    if not all(hasattr(step, "transform") for _, step in steps[:-1]):
+        raise ModelFileError("the steps of a pipeline before its last must be transformers; got another.")
+    return Pipeline(steps)
 
 
 def _parameter(value: Any) -> Any:
@@ -201,28 +260,35 @@ def _attribute(value: Any, tensors: Tensors) -> Any:
     if not isinstance(value, dict):
         return value
     if "certificate" in value:
-        return Certificate.from_dict(value["certificate"])
+        return Certificate(tuple(_claim(claim) for claim in value["certificate"]))
     if "labels" in value:
-        return np.array([_text(label) for label in value["labels"]], dtype=object if value["kind"] == "O" else None)
+        return np.array([_text(label) for label in value["labels"]], dtype=object if value["kind"] == "O" else np.str_)
     if "csr" in value:
-        parts = value["csr"]
-        arrays = (_array(parts["data"], tensors), _array(parts["indices"], tensors), _array(parts["indptr"], tensors))
-        matrix = sparse.csr_array(arrays, shape=tuple(value["shape"]))
-        matrix.check_format(full_check=True)
-        return matrix
-    return _array(value["tensor"], tensors)
+        return _csr(value["shape"], *(tensors.pop(value["csr"][part]) for part in ("data", "indices", "indptr")))
+    return tensors.pop(value["tensor"])
 
 
-def _array(key: str, tensors: Tensors) -> np.ndarray:
-    array = tensors[key]
-    if array.dtype.name not in DTYPES:
-        raise ModelFileError(f"its tensors must be one of {', '.join(DTYPES)}; got {array.dtype.name}.")
-    return array
+def _claim(content: dict) -> Claim:
+    _check_keys("a claim", content, set(CLAIM_TYPES))
+    numbers = {name: NOT_FINITE.get(content[name], content[name]) for name in ("value", "bound")}
+    claim = Claim(**{**content, **numbers})
+    for name, wanted in CLAIM_TYPES.items():
+        if not isinstance(getattr(claim, name), wanted):
+            raise ModelFileError(f"the {name} of a claim must be of another type; got {_brief(content[name])}.")
+    return claim
+
+
+def _csr(shape: list[int], data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> sparse.csr_array:
+    if {indices.dtype.name, indptr.dtype.name} != {"int64"}:
+        raise ModelFileError("the places in a sparse array must be int64; got another dtype.")
+    matrix = sparse.csr_array((data, indices, indptr), shape=tuple(shape))
+    matrix.check_format(full_check=True)
+    return matrix
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ModelFileError(f"its names must be strings; got {value!r}.")
+        raise ModelFileError(f"its names must be strings; got {_brief(value)}.")
     return value
 
 
@@ -231,13 +297,16 @@ def _digest(content: dict, tensors: Tensors) -> str:
     told = {key: value for key, value in content.items() if key != "digest"}
     total = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
     for name in sorted(tensors):
-        array = tensors[name]
-        total.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        array = _in_file_order(tensors[name])
+        total.update(f"{name} {array.dtype.name} {array.shape}".encode())
         total.update(array.tobytes())
     return total.hexdigest()
 
 
-def _brief(problem: Exception) -> str:
-    """Return an error of another library in a few words, on one line."""
-    words = " ".join(str(problem).split())
-    return f"{type(problem).__name__}: {words[:120]}" if words else type(problem).__name__
+def _brief(told: Any) -> str:
+    """Return a value from a file, or an error of another library, in a few printable words on one line."""
+    if isinstance(told, Exception):
+        told = f"{type(told).__name__}: {told}"
+    words = " ".join((told if isinstance(told, str) else repr(told)).split()).rstrip(".")
+    words = "".join(letter if letter.isprintable() else "?" for letter in words)
+    return words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE]} …"

@@ -7,16 +7,17 @@ import plotly.graph_objects as go
 from eigenwood.plots.style import ACCENT, MUTED, styled
 
 
-def candidates_figure(names: list[str], fold_scores: list[list[float]], chosen: int) -> go.Figure:
-    """Return a figure of the scores; the chosen candidate is coloured."""
+def candidates_figure(names: list[tuple[str, str]], fold_scores: list[list[float]], chosen: int) -> go.Figure:
+    """Return a figure of the scores; ``names`` are method and parameters, and the chosen candidate is coloured."""
     figure = go.Figure()
+    labels = [f"{method}<br><span style='font-size:11px'>{params}</span>" for method, params in names]
     for i, scores in enumerate(fold_scores):
         colour = ACCENT if i == chosen else MUTED
         mean = sum(scores) / len(scores)
-        figure.add_bar(x=[mean], y=[names[i]], orientation="h", marker_color=colour, opacity=0.35, hoverinfo="x")
+        figure.add_bar(x=[mean], y=[labels[i]], orientation="h", marker_color=colour, opacity=0.35, hoverinfo="x")
         figure.add_scatter(
-            x=scores, y=[names[i]] * len(scores), mode="markers", marker={"color": colour, "size": 9}, hoverinfo="x"
+            x=scores, y=[labels[i]] * len(scores), mode="markers", marker={"color": colour, "size": 9}, hoverinfo="x"
         )
     figure.update_xaxes(title="accuracy on the validation folds", range=[0, 1], tickformat=".0%")
     figure.update_yaxes(autorange="reversed")
-    return styled(figure, height=120 + 46 * len(names))
+    return styled(figure, height=110 + 52 * len(names))

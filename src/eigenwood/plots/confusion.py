@@ -26,4 +26,5 @@ def confusion_figure(labels: list[str], counts: list[list[int]]) -> go.Figure:
     )
     figure.update_xaxes(title="predicted", type="category")
     figure.update_yaxes(title="true", type="category", autorange="reversed")
-    return styled(figure, height=min(760, 180 + 60 * len(labels)))
+    size = min(760, 220 + 50 * len(labels))
+    return styled(figure, height=size).update_layout(width=size + 60)

@@ -7,7 +7,7 @@ from plotly.io import to_html
 
 from eigenwood.plots.candidates import candidates_figure
 from eigenwood.plots.confusion import confusion_figure
-from eigenwood.report.words import candidate_name, percent, title, verdict
+from eigenwood.report.words import candidate_name, parameter_words, percent, title, verdict
 from eigenwood.runs.record import Run
 
 
@@ -15,7 +15,7 @@ def run_page(run: Run) -> str:
     """Return the page of a run."""
     environment = Environment(loader=PackageLoader("eigenwood.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["percent"] = percent
-    names = [candidate_name(candidate) for candidate in run.candidates]
+    names = [(candidate.method, parameter_words(candidate)) for candidate in run.candidates]
     scores = [candidate.fold_scores for candidate in run.candidates]
     figures = [
         candidates_figure(names, scores, run.chosen),

@@ -11,8 +11,12 @@ def candidate_name(candidate: CandidateRecord) -> str:
     >>> candidate_name(CandidateRecord("perceptron", {"penalty": "l2"}, [1.0], 1.0, 0.1))
     'perceptron (penalty=l2)'
     """
-    params = ", ".join(f"{name}={value}" for name, value in candidate.params.items())
+    params = parameter_words(candidate)
     return f"{candidate.method} ({params})" if params else candidate.method
+
+
+def parameter_words(candidate: CandidateRecord) -> str:
+    return ", ".join(f"{name}={value}" for name, value in candidate.params.items())
 
 
 def verdict(assessment: AssessmentRecord, n_test: int) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from eigenwood.data.files import whole_file
 from eigenwood.errors import InputError
 
 RUN_FILE = "run.json"
@@ -104,14 +104,8 @@ class Run:
 
 
 def write_text(path: str | os.PathLike, text: str) -> Path:
-    """Write a text file under a temporary name and rename it when it is whole."""
+    """Write a text file, whole or not at all."""
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
     return path

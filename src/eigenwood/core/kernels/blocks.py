@@ -28,6 +28,7 @@ from eigenwood.core.kernels.functions import (
     finish_sigmoid,
     laplacian,
 )
+from eigenwood.core.rows import rows_of, squared_row_norms
 from eigenwood.core.threads import results_of, row_blocks
 
 BLOCK_ROWS = 512  # rows of X in one product: enough for BLAS to run at full speed
@@ -97,7 +98,7 @@ def gram_diagonal(X, kernel: Kernel | KernelFunction) -> np.ndarray:
         return np.array([kernel(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])])
     if kernel.code in (RBF, LAPLACIAN):
         return np.ones(X.shape[0])
-    diagonal = squared_norms(X).astype(np.float64)
+    diagonal = squared_row_norms(rows_of(X))
     if kernel.code == POLYNOMIAL:
         finish_polynomial(diagonal, kernel)
     elif kernel.code == SIGMOID:
@@ -123,16 +124,9 @@ def prepared(rows, kernel: Kernel, start: np.ndarray | None) -> Prepared:
     if kernel.code != RBF:
         return Prepared(rows, rows, np.empty(0))
     if start is None:
-        return Prepared(rows, rows, squared_norms(rows))
+        return Prepared(rows, rows, squared_row_norms(rows_of(rows)))
     centred = (rows - start).astype(rows.dtype)
-    return Prepared(rows, centred, squared_norms(centred).astype(rows.dtype))
-
-
-def squared_norms(rows) -> np.ndarray:
-    """Return ‖x‖² of every row, summed in float64."""
-    if sparse.issparse(rows):
-        return np.asarray(rows.astype(np.float64).power(2).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    return Prepared(rows, centred, squared_row_norms(rows_of(centred)).astype(rows.dtype))
 
 
 def _taken(whole: Prepared, rows: slice) -> Prepared:

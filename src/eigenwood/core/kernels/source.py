@@ -27,11 +27,18 @@ class KernelValues:
         source.n_rows, source._kept = K.shape[0], K
         return source
 
-    def block(self, rows: np.ndarray | slice, columns: np.ndarray | slice) -> np.ndarray:
-        """Return k(x_i, x_j) for i in ``rows`` and j in ``columns``."""
+    def block(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return K and places p, q with K[p[i], q[j]] = k(x_rows[i], x_columns[j]); nothing is copied if K is kept."""
         if self._kept is None:
-            return gram(self._X[rows], self._X[columns], self._kernel)
-        return self._kept[rows][:, columns]
+            K = gram(self._X[rows], self._X[columns], self._kernel)
+            return K, np.arange(rows.size), np.arange(columns.size)
+        return self._kept, rows, columns
+
+    def slab(self, rows: np.ndarray, columns: slice) -> tuple[np.ndarray, np.ndarray]:
+        """Return K and places p with K[p[i], j] = k(x_rows[i], x_columns[j]); nothing is copied if K is kept."""
+        if self._kept is None:
+            return gram(self._X[rows], self._X[columns], self._kernel), np.arange(rows.size)
+        return self._kept[:, columns], rows
 
     def diagonal(self) -> np.ndarray:
         """Return k(x_i, x_i) for every row, in float64."""

@@ -6,8 +6,8 @@
 The scores of all rows are kept up to date. Rows are visited in blocks, so that kernel values come from matrix
 products: inside a block a mistake changes the scores of the block at once; behind it, those of all rows.
 
-    visit        │ block of 256 │ → who changed, by how much        G = k(block ∪ support, block)
-    catch up     scores of all rows += k(changed, all rows)ᵀ · change
+    visit        │ block of 256 │ → who changed, by how much        needs k(block ∪ support, block)
+    catch up     scores of all rows += change · k(changed, all rows)     one row of K for each change
 
 With a budget, the example that matters least to w leaves when one too many has come: the smallest ‖a_i‖²·k(x_i, x_i)
 is the smallest possible change of w, and among equals the oldest goes.
@@ -26,6 +26,7 @@ from eigenwood.core.threads import results_of, row_blocks
 
 VISIT_ROWS = 256
 CATCH_UP_ROWS = 4096
+SMALL_WORK = 2_000_000  # below this a thread costs more than it brings
 
 
 class KernelRule(NamedTuple):
@@ -72,7 +73,7 @@ def kernel_perceptron_steps(
 ) -> Iterator[KernelPerceptronStep]:
     """Yield the state after every block of rows, until an epoch passes without a mistake."""
     n_problems, n_rows = signs.shape
-    scores = np.zeros((n_rows, n_problems))
+    scores = np.zeros((n_problems, n_rows))
     born = np.zeros(n_rows)
     diagonal = kernel.diagonal()
     rng = None if seed is None else np.random.default_rng(seed)
@@ -122,12 +123,12 @@ def _members(visited: np.ndarray, a: np.ndarray, rule: KernelRule) -> np.ndarray
 
 def _visit(kernel, visited, members, signs, mass, scores, born, diagonal, step, rule) -> None:
     """Visit one block; update the step and the scores of its rows."""
-    local = scores[visited]
+    local = scores[:, visited]
     a, late_a, ages = step.a[members], step.late_a[members], born[members]
     most_changes = 2 * visited.size * signs.shape[0] if rule.keep_history else 0
     history = np.zeros(most_changes, dtype=CHANGE)
     n_changes = visit_block(
-        kernel.block(members, visited),
+        *kernel.block(members, visited),
         np.ascontiguousarray(signs[:, visited]),
         mass[visited],
         diagonal[members],
@@ -158,18 +159,33 @@ def _catch_up(kernel, members, change, scores, n_threads) -> None:
     rows, change = members[moved], change[moved]
 
     def add(columns: slice) -> None:
-        scores[columns] += kernel.block(rows, columns).T @ change
+        K, places = kernel.slab(rows, columns)
+        add_changes(K, places, change, scores[:, columns])
 
-    results_of(add, row_blocks(scores.shape[0], CATCH_UP_ROWS), n_threads)
+    small = np.count_nonzero(change) * scores.shape[1] < SMALL_WORK
+    results_of(add, row_blocks(scores.shape[1], CATCH_UP_ROWS), 1 if small else n_threads)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def add_changes(K, places, change, scores):
+    """Add change[i, k] · K[places[i]] to scores[k], for every change that is not zero."""
+    for i in range(places.size):
+        row = K[places[i]]
+        for k in range(scores.shape[0]):
+            if change[i, k] != 0.0:
+                line = scores[k]
+                for j in range(line.size):
+                    line[j] += change[i, k] * row[j]
 
 
 @njit(cache=True, nogil=True)
 def visit_block(
-    G, signs, mass, diagonal, scores, a, b, late_a, late_b, mistakes, clock, ages, intercept, budget, history
+    K, p, q, signs, mass, diagonal, scores, a, b, late_a, late_b, mistakes, clock, ages, intercept, budget, history
 ):
     """Present the rows of a block one after the other; return how many changes were written to ``history``.
 
-    G[m, j] = k(member m, row j); the first members are the rows themselves.
+    K[p[m], q[j]] = k(member m, row j); the first members are the rows themselves. Kernel values are looked up for
+    mistakes only.
     """
     n_problems, n_rows = signs.shape
     n_support = count_support(a) if budget > 0 else 0
@@ -178,7 +194,7 @@ def visit_block(
         was_support = has_weight(a[j])
         growth = diagonal[j] + (1.0 if intercept else 0.0)
         for k in range(n_problems):
-            margin = signs[k, j] * (scores[j, k] + b[k])
+            margin = signs[k, j] * (scores[k, j] + b[k])
             if margin > 0.0:
                 continue
             # as many steps at once as the row needs to be right, but not more than its mass
@@ -190,7 +206,7 @@ def visit_block(
             a[j, k] += change
             late_a[j, k] += late
             for i in range(n_rows):
-                scores[i, k] += change * G[j, i]
+                scores[k, i] += change * K[p[j], q[i]]
             if intercept:
                 b[k] += change
                 late_b[k] += late
@@ -201,7 +217,7 @@ def visit_block(
             ages[j] = clock[0]
             n_support += 1
             if n_support > budget:
-                leave(least_needed(a, diagonal, ages, j), G, scores, a)
+                leave(least_needed(a, diagonal, ages, j), K, p, q, scores, a)
                 n_support -= 1
         clock[0] += mass[j]
     return n_changes
@@ -250,11 +266,11 @@ def least_needed(a, diagonal, ages, newcomer):
 
 
 @njit(cache=True, nogil=True)
-def leave(member, G, scores, a):
+def leave(member, K, p, q, scores, a):
     """Take ``member`` out of the support and out of the scores of the block."""
     for k in range(a.shape[1]):
-        for i in range(scores.shape[0]):
-            scores[i, k] -= a[member, k] * G[member, i]
+        for i in range(scores.shape[1]):
+            scores[k, i] -= a[member, k] * K[p[member], q[i]]
         a[member, k] = 0.0
 
 

@@ -20,13 +20,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from eigenwood.core.rows import Rows, add_row, is_sparse, row_count, row_dot, squared_row_norms
+from eigenwood.core.rows import Rows, dense_add, dense_dot, sparse_add, sparse_dot, squared_row_norms
 from eigenwood.core.threads import results_of, row_blocks
 
 SCALE, INTERCEPT, OWED, LOSS, MISTAKES = range(5)  # the columns of PerceptronStep.numbers
 
 CHUNK_WORK = 8_000_000  # multiplications between two looks at the clock: about ten milliseconds
 SMALL_WORK = 400_000  # below this a thread costs more than it brings
+SMALLEST_SCALE = 1e-9
 MOST_PRESENTATIONS = 1000  # with a penalty, a heavier row takes longer steps instead of more of them
 
 
@@ -155,89 +156,107 @@ def _visit_problems(rows, order, signs, mass, norms, rule, step, active, n_threa
 @njit(cache=True, nogil=True)
 def visit_rows(rows, order, signs, mass, norms, rule, direction, paid, numbers):
     """Present the rows in ``order`` once each; update ``direction``, ``paid`` and ``numbers`` in place."""
+    dense, data, indices, indptr = rows
     penalised = rule.l1 > 0.0 or rule.l2 > 0.0
     for i in order:
-        if penalised:
-            present_penalised(rows, i, signs[i], mass[i], rule, direction, paid, numbers)
+        if indptr.size > 0:
+            values, columns = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
+            if penalised:
+                present_sparse(values, columns, signs[i], mass[i], rule, direction, paid, numbers)
+            else:
+                margin = signs[i] * (sparse_dot(values, columns, direction) + numbers[INTERCEPT])
+                if margin <= 0.0:
+                    n_steps = steps_taken(margin, norms[i], mass[i], signs[i], rule, numbers)
+                    sparse_add(values, columns, rule.step * n_steps * signs[i], direction)
+        elif penalised:
+            present_dense(dense[i], signs[i], mass[i], rule, direction, paid, numbers)
         else:
-            margin = signs[i] * (row_dot(rows, i, direction) + numbers[INTERCEPT])
+            margin = signs[i] * (dense_dot(dense[i], direction) + numbers[INTERCEPT])
             if margin <= 0.0:
-                growth = rule.step * (norms[i] + (1.0 if rule.intercept else 0.0))
-                take_steps(rows, i, signs[i], margin, growth, mass[i], rule, direction, numbers)
+                n_steps = steps_taken(margin, norms[i], mass[i], signs[i], rule, numbers)
+                dense_add(dense[i], rule.step * n_steps * signs[i], direction)
 
 
 @njit(cache=True, nogil=True)
-def take_steps(rows, i, sign, margin, growth, mass, rule, direction, numbers):
-    """Step until row i is right or has been presented ``mass`` times."""
+def steps_taken(margin, norm, mass, sign, rule, numbers):
+    """Return how many steps a wrong row takes: until it is right or was presented ``mass`` times."""
+    growth = rule.step * (norm + (1.0 if rule.intercept else 0.0))
     needed = np.floor(-margin / growth) + 1.0 if growth > 0.0 else np.inf
     n_steps = min(needed, mass)
     whole = np.floor(n_steps)
     # the loss -margin is counted before each step: it falls by ``growth`` from one to the next
     numbers[LOSS] += -margin * n_steps - growth * (whole * (whole - 1.0) / 2.0 + whole * (n_steps - whole))
     numbers[MISTAKES] += n_steps
-    add_row(rows, i, rule.step * n_steps * sign, direction)
     if rule.intercept:
         numbers[INTERCEPT] += rule.step * n_steps * sign
+    return n_steps
 
 
 @njit(cache=True, nogil=True)
-def present_penalised(rows, i, sign, mass, rule, direction, paid, numbers):
-    """Present row i ``mass`` times; the weights shrink at each presentation, right or wrong."""
+def present_dense(x, sign, mass, rule, direction, paid, numbers):
+    """Present a row ``mass`` times; the weights shrink at each presentation, right or wrong."""
     longest = max(1.0, mass / MOST_PRESENTATIONS)
     left = mass
     while left > 0.0:
         part = min(longest, left)
         left -= part
-        margin = sign * (numbers[SCALE] * row_dot(rows, i, direction) + numbers[INTERCEPT])
-        if rule.l2 > 0.0:
-            shrink(direction, max(0.0, 1.0 - rule.step * rule.l2 * part), numbers)
-        if margin <= 0.0:
-            numbers[LOSS] -= margin * part
-            numbers[MISTAKES] += part
-            add_row(rows, i, rule.step * part * sign / numbers[SCALE], direction)
-            if rule.intercept:
-                numbers[INTERCEPT] += rule.step * part * sign
+        margin = sign * (numbers[SCALE] * dense_dot(x, direction) + numbers[INTERCEPT])
+        factor = penalised_step(margin, sign, part, rule, direction, numbers)
+        if factor != 0.0:
+            dense_add(x, factor, direction)
         if rule.l1 > 0.0:
-            numbers[OWED] += rule.step * rule.l1 * part
-            pay_l1(rows, i, direction, paid, numbers)
+            for j in range(direction.size):
+                pay_l1(j, direction, paid, numbers)
+
+
+@njit(cache=True, nogil=True)
+def present_sparse(values, columns, sign, mass, rule, direction, paid, numbers):
+    """Present a sparse row ``mass`` times; only its own columns pay L1, the others when they are next seen."""
+    longest = max(1.0, mass / MOST_PRESENTATIONS)
+    left = mass
+    while left > 0.0:
+        part = min(longest, left)
+        left -= part
+        margin = sign * (numbers[SCALE] * sparse_dot(values, columns, direction) + numbers[INTERCEPT])
+        factor = penalised_step(margin, sign, part, rule, direction, numbers)
+        if factor != 0.0:
+            sparse_add(values, columns, factor, direction)
+        if rule.l1 > 0.0:
+            for j in columns:
+                pay_l1(j, direction, paid, numbers)
+
+
+@njit(cache=True, nogil=True)
+def penalised_step(margin, sign, part, rule, direction, numbers):
+    """Shrink, count a mistake, move the offset; return by which factor the row is to be added to the direction."""
+    if rule.l2 > 0.0:
+        shrink(direction, max(0.0, 1.0 - rule.step * rule.l2 * part), numbers)
+    numbers[OWED] += rule.step * rule.l1 * part
+    if margin > 0.0:
+        return 0.0
+    numbers[LOSS] -= margin * part
+    numbers[MISTAKES] += part
+    if rule.intercept:
+        numbers[INTERCEPT] += rule.step * part * sign
+    return rule.step * part * sign / numbers[SCALE]
 
 
 @njit(cache=True, nogil=True)
 def shrink(direction, factor, numbers):
     """Multiply the weights by ``factor``; the product is carried out before the scale gets too small."""
     numbers[SCALE] *= factor
-    if numbers[SCALE] < 1e-9:
+    if numbers[SCALE] < SMALLEST_SCALE:
         for j in range(direction.size):
             direction[j] *= numbers[SCALE]
         numbers[SCALE] = 1.0
 
 
 @njit(cache=True, nogil=True)
-def pay_l1(rows, i, direction, paid, numbers):
-    """Let the coordinates of row i pay what they owe, but never past zero."""
-    if is_sparse(rows):
-        for k in range(rows.indptr[i], rows.indptr[i + 1]):
-            pay_coordinate(rows.indices[k], direction, paid, numbers)
-    else:
-        for j in range(direction.size):
-            pay_coordinate(j, direction, paid, numbers)
-
-
-@njit(cache=True, nogil=True)
-def pay_coordinate(j, direction, paid, numbers):
+def pay_l1(j, direction, paid, numbers):
+    """Let coordinate j pay what it owes, but never past zero."""
     before = direction[j]
     if before > 0.0:
         direction[j] = max(0.0, before - (numbers[OWED] + paid[j]) / numbers[SCALE])
     elif before < 0.0:
         direction[j] = min(0.0, before + (numbers[OWED] - paid[j]) / numbers[SCALE])
     paid[j] += (direction[j] - before) * numbers[SCALE]
-
-
-@njit(cache=True, nogil=True)
-def training_errors(rows, signs, direction, intercept):
-    """Return how many rows are on the wrong side, or on the line."""
-    n_wrong = 0
-    for i in range(row_count(rows)):
-        if signs[i] * (row_dot(rows, i, direction) + intercept) <= 0.0:
-            n_wrong += 1
-    return n_wrong
