@@ -49,7 +49,9 @@ def learn_command(
         Path | None, typer.Option("--out", help="The folder for model, run and report; default: eigenwood-TABLE.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Draws the blind test set and the folds.")] = 0,
-    test_fraction: Annotated[float, typer.Option(min=0.01, max=0.9, help="The share put aside for the blind test.")] = 0.25,
+    test_fraction: Annotated[
+        float, typer.Option(min=0.01, max=0.9, help="The share put aside for the blind test.")
+    ] = 0.25,
     time_limit: Annotated[float, typer.Option(min=0.1, help="Seconds for all fits together.")] = 600.0,
 ) -> None:
     """Learn to predict a column of TABLE: choose, train, tune, and test on rows nobody has seen.

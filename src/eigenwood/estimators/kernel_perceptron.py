@@ -253,7 +253,7 @@ class KernelPerceptron(ScoringClassifier):
     def _attributes(self, data: Training, places: np.ndarray, gamma: float, step: KernelPerceptronStep) -> dict:
         """Return the fitted attributes that a step stands for."""
         a, b = (step.averaged_a(), step.averaged_b()) if self.vote == AVERAGED else (step.a, step.b)
-        used = step.a.any(axis=1)
+        used = np.asarray(step.a.any(axis=1))
         attributes = {
             "classes_": data.classes.labels,
             "support_": places[used],
@@ -297,16 +297,16 @@ def kernel_perceptron_facts(model: KernelPerceptron, data: Training, places: np.
     norms = np.einsum("ki,ij,kj->k", model.dual_coef_, among, model.dual_coef_) + model.intercept_**2
     constant = 1.0 if model.fit_intercept else 0.0
     radius = float(np.sqrt(max(_largest_similarity(model, data, places) + constant, 0.0)))
-    plain = model.vote == LAST and model.max_support is None
+    nothing_forgotten = model.max_support is None
     return [
         PerceptronFacts(
             label=label,
             steps=float(model.n_mistakes_[i]),
-            norm=float(np.sqrt(max(norms[i], 0.0))),
+            norm=None if model.vote == AVERAGED else float(np.sqrt(max(norms[i], 0.0))),
             radius=radius,
             n_wrong=float(wrong[i]),
-            converged=model.converged_ and plain,
-            novikoff=plain,
+            converged=model.converged_ and model.vote == LAST,
+            novikoff=nothing_forgotten,
         )
         for i, label in enumerate(problem_labels(data.classes.labels))
     ]

@@ -12,10 +12,10 @@ from eigenwood.core.kernels.functions import KERNELS, Kernel
 from eigenwood.proofs.mercer import MercerReport, mercer_report
 from eigenwood.validation.arrays import check_matrix
 from eigenwood.validation.kernels import check_square, checked_function, gamma_value
-from eigenwood.validation.params import AnyOf, Choice, Function, Number, check_values
+from eigenwood.validation.params import AnyOf, Choice, Function, Number, Rule, check_values
 from eigenwood.validation.threads import thread_count
 
-KERNEL_PARAMS = {
+KERNEL_PARAMS: dict[str, Rule] = {
     "kernel": AnyOf(Choice((*KERNELS, "precomputed")), Function("two blocks of rows")),
     "gamma": AnyOf(Choice(("scale", "auto")), Number(above=0)),
     "coef0": Number(),

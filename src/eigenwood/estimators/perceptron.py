@@ -174,6 +174,9 @@ class Perceptron(ScoringClassifier):
         self.warm_start = warm_start
         self.time_limit = time_limit
 
+    n_mistakes_: np.ndarray
+    t_: int
+
     @with_callbacks
     def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
         """Learn from the rows of X and their labels y, starting at zero or where ``coef_init`` says."""
@@ -191,7 +194,9 @@ class Perceptron(ScoringClassifier):
         self._store(data, outcome, from_zero)
         if outcome.reason == FINISHED and outcome.n_rounds == self.max_iter and not self._settled(outcome):
             warnings.warn(
-                f"Perceptron: max_iter={self.max_iter} epochs were not enough to finish.", ConvergenceWarning, stacklevel=3
+                f"Perceptron: max_iter={self.max_iter} epochs were not enough to finish.",
+                ConvergenceWarning,
+                stacklevel=3,
             )
         return self
 

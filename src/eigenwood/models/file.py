@@ -1,13 +1,14 @@
-"""One model, one file: safetensors for the arrays, JSON in its header for the rest. Data only; nothing in it is run.
+"""One model, one file: safetensors for the arrays, JSON in its header for the rest. Nothing in it is run.
 
     header   __metadata__  {"eigenwood": {"format": 1, "version": …, "model": node, "digest": sha256}}
-    node     {"class": "Perceptron", "params": {…}, "fitted": {"coef_": {"tensor": "0/coef_"}, "n_iter_": 7, …}}
+    node     {"class": "Perceptron", "params": {…}, "fitted": {"coef_": {"tensor": "0/coef_"}, "n_iter_": 7}}
              {"class": "Pipeline", "steps": [["encode", node], ["model", node]]}
     body     the tensors, named "<number of the node>/<attribute>"
 
-A class is looked up in the registry, never imported by name. What was read is checked three times: by safetensors (the
-file is whole), by the digest (it is what was written), and by the class's own rules ``PARAMS`` and ``FITTED`` (it can be
-used without reading out of bounds). ``save`` puts a model through the same rules, so what was saved can be loaded.
+A class is looked up in the registry, never imported by name. What was read is checked three times: by
+safetensors (the file is whole), by the digest (it is what was written), and by the class's own rules (it can
+be used without reading out of bounds): ``PARAMS``, ``FITTED`` and, where attributes depend on parameters,
+``check_fitted``. ``save`` puts a model through the same rules, so what was saved can be loaded.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import save as safetensors_bytes
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
@@ -43,7 +44,14 @@ MOST_STEPS = 64
 MOST_LEVELS = 8  # of pipelines in pipelines
 LONGEST_QUOTE = 200  # characters of a file that an error repeats
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}  # JSON has no words for these
-CLAIM_TYPES = {"name": str, "statement": str, "value": float, "bound": (float, type(None)), "holds": bool}
+CSR_PARTS = ("data", "indices", "indptr")
+CLAIM_TYPES: dict[str, Any] = {
+    "name": str,
+    "statement": str,
+    "value": float,
+    "bound": (float, type(None)),
+    "holds": bool,
+}
 BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError)
 
 Tensors = dict[str, np.ndarray]
@@ -81,9 +89,9 @@ def load(path: str | os.PathLike) -> Any:
     except ModelFileError as problem:
         raise ModelFileError(f"{path}: {problem}") from None
     except InputError as problem:
-        raise ModelFileError(f"{path}: the model in it is not valid, since {_brief(str(problem).rstrip('.'))}.") from None
+        raise ModelFileError(f"{path}: the model in it is not valid, since {_brief(str(problem))}.") from None
     except BROKEN as problem:
-        raise ModelFileError(f"{path}: the model in it must follow format {FORMAT}; got {_brief(problem)}.") from None
+        raise ModelFileError(f"{path}: must follow format {FORMAT}; got {_brief(problem)}.") from None
     return model
 
 
@@ -93,10 +101,13 @@ def _write(path: Path, tensors: Tensors, content: str) -> None:
         raise ModelFileError(f"{path}: the folder must exist; got no folder {str(path.parent)!r}.")
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        save_file(tensors, temporary, metadata={KEY: content})
+        with temporary.open("xb") as file:
+            file.write(safetensors_bytes(tensors, metadata={KEY: content}))
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(temporary, path)
     except (OSError, SafetensorError) as problem:
-        raise ModelFileError(f"{path}: must be a place where a file can be written; got {_brief(problem)}.") from None
+        raise ModelFileError(f"{path}: must be a file that can be written; got {_brief(problem)}.") from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -104,7 +115,8 @@ def _write(path: Path, tensors: Tensors, content: str) -> None:
 def _read(path: Path) -> tuple[dict[str, str], Tensors]:
     """Return the header and the tensors of a safetensors file."""
     if not path.is_file():
-        raise ModelFileError(f"{path}: a model file must exist there; got {'a folder' if path.is_dir() else 'nothing'}.")
+        got = "a folder" if path.is_dir() else "nothing"
+        raise ModelFileError(f"{path}: a model file must exist there; got {got}.")
     try:
         with safe_open(path, framework="numpy") as file:
             header = file.metadata() or {}
@@ -177,11 +189,12 @@ def _plain_parameter(who: str, name: str, value: Any) -> Any:
     """Return a hyper-parameter as JSON."""
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value)):
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
         return value
     if isinstance(value, dict):
-        pairs = [[_plain_parameter(who, name, key), _plain_parameter(who, name, item)] for key, item in value.items()]
-        return {"pairs": pairs}
+        return {"pairs": [[_plain_parameter(who, name, part) for part in pair] for pair in value.items()]}
     raise ModelFileError(
         f"{who}: {name} must be a number, a string or None to be saved; got {value!r} "
         f"(set_params({name}=…) changes it on the fitted model)."
@@ -193,8 +206,10 @@ def _plain_attribute(key: str, value: Any, tensors: Tensors) -> Any:
     if isinstance(value, Certificate):
         return {"certificate": [_plain_claim(claim) for claim in value]}
     if sparse.issparse(value):
-        parts = {"data": value.data, "indices": value.indices.astype(np.int64), "indptr": value.indptr.astype(np.int64)}
-        return {"csr": {part: _tensor(f"{key}/{part}", array, tensors) for part, array in parts.items()}, "shape": value.shape}
+        places = value.indices.astype(np.int64), value.indptr.astype(np.int64)
+        parts = dict(zip(CSR_PARTS, (value.data, *places), strict=True))
+        names = {part: _tensor(f"{key}/{part}", array, tensors) for part, array in parts.items()}
+        return {"csr": names, "shape": value.shape}
     if isinstance(value, np.ndarray) and value.dtype.kind in "UO":
         return {"labels": value.tolist(), "kind": value.dtype.kind}
     if isinstance(value, np.ndarray):
@@ -220,12 +235,13 @@ def _in_file_order(array: np.ndarray) -> np.ndarray:
 
 
 def _model(node: Any, tensors: Tensors, level: int = 1) -> Any:
-    """Return the model that a node describes, checked by its class's rules; it takes its arrays out of ``tensors``."""
+    """Return the model that a node describes, checked by its class's rules; it takes its ``tensors`` out."""
     if node["class"] == "Pipeline":
         return _pipeline(node, tensors, level)
     entry = registry.BY_CLASS.get(node["class"])
     if entry is None:
-        raise ModelFileError(f"its class must be one of {', '.join(registry.BY_CLASS)}; got {_brief(node['class'])}.")
+        known = ", ".join(registry.BY_CLASS)
+        raise ModelFileError(f"its class must be one of {known}; got {_brief(node['class'])}.")
     _check_keys("a model", node, {"class", "params", "fitted"})
     _check_keys(f"the params of {node['class']}", node["params"], set(entry.estimator.PARAMS))  # type: ignore[attr-defined]
     model = entry.estimator(**{name: _parameter(value) for name, value in node["params"].items()})
@@ -234,6 +250,8 @@ def _model(node: Any, tensors: Tensors, level: int = 1) -> Any:
     check_state(node["class"], model.FITTED, state, OPTIONAL | getattr(model, "OPTIONAL", frozenset()))
     for name, value in state.items():
         setattr(model, name, value)
+    if hasattr(model, "check_fitted"):
+        model.check_fitted()
     return model
 
 
@@ -252,7 +270,7 @@ def _pipeline(node: dict, tensors: Tensors, level: int) -> Pipeline:
 
 
 def _parameter(value: Any) -> Any:
-    return {key: item for key, item in value["pairs"]} if isinstance(value, dict) else value
+    return dict(value["pairs"]) if isinstance(value, dict) else value
 
 
 def _attribute(value: Any, tensors: Tensors) -> Any:
@@ -262,9 +280,10 @@ def _attribute(value: Any, tensors: Tensors) -> Any:
     if "certificate" in value:
         return Certificate(tuple(_claim(claim) for claim in value["certificate"]))
     if "labels" in value:
-        return np.array([_text(label) for label in value["labels"]], dtype=object if value["kind"] == "O" else np.str_)
+        dtype = object if value["kind"] == "O" else np.str_
+        return np.array([_text(label) for label in value["labels"]], dtype=dtype)
     if "csr" in value:
-        return _csr(value["shape"], *(tensors.pop(value["csr"][part]) for part in ("data", "indices", "indptr")))
+        return _csr(value["shape"], *(tensors.pop(value["csr"][part]) for part in CSR_PARTS))
     return tensors.pop(value["tensor"])
 
 
@@ -274,7 +293,7 @@ def _claim(content: dict) -> Claim:
     claim = Claim(**{**content, **numbers})
     for name, wanted in CLAIM_TYPES.items():
         if not isinstance(getattr(claim, name), wanted):
-            raise ModelFileError(f"the {name} of a claim must be of another type; got {_brief(content[name])}.")
+            raise ModelFileError(f"a claim's {name} must be of another type; got {_brief(content[name])}.")
     return claim
 
 

@@ -22,11 +22,11 @@ class PerceptronFacts(NamedTuple):
 
     label: str
     steps: float  # M: steps taken because of a mistake, each at most 1
-    norm: float  # ‖(w, b)‖ / η
+    norm: float | None  # ‖(w, b)‖ / η; None when the final rule is not the sum of the steps
     radius: float  # R: the largest ‖(x, 1)‖
     n_wrong: float  # weight of the rows on the wrong side at the end
     converged: bool  # an epoch passed without a mistake
-    novikoff: bool  # started at zero, no penalty, no budget: the theorem speaks of this run
+    novikoff: bool  # started at zero, no penalty, nothing forgotten: the theorem speaks of this run
 
 
 def perceptron_certificate(problems: list[PerceptronFacts], margins: list[Separability] | None = None) -> Certificate:
@@ -37,7 +37,8 @@ def perceptron_certificate(problems: list[PerceptronFacts], margins: list[Separa
         if not facts.novikoff:
             claims.append(measured(f"mistakes{facts.label}", "steps taken because of a mistake", facts.steps))
             continue
-        claims.append(norm_claim(facts))
+        if facts.norm is not None:
+            claims.append(norm_claim(facts, facts.norm))
         claims.append(mistakes_claim(facts, None if margins is None else margins[i]))
     return Certificate(tuple(claims))
 
@@ -50,10 +51,10 @@ def errors_claim(facts: PerceptronFacts) -> Claim:
     return measured(name, "training rows on the wrong side, by weight", facts.n_wrong)
 
 
-def norm_claim(facts: PerceptronFacts) -> Claim:
+def norm_claim(facts: PerceptronFacts, norm: float) -> Claim:
     """Return ‖w‖ ≤ R √M: weights this long cannot come from fewer steps."""
     bound = facts.radius * np.sqrt(facts.steps) * (1.0 + ROUNDING)
-    return at_most(f"weights{facts.label}", "‖w‖/η ≤ R √M", facts.norm, bound)
+    return at_most(f"weights{facts.label}", "‖w‖/η ≤ R √M", norm, bound)
 
 
 def mistakes_claim(facts: PerceptronFacts, margin: Separability | None) -> Claim:

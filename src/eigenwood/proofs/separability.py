@@ -49,7 +49,9 @@ def separability(X, signs: np.ndarray, kernel, intercept: bool) -> Separability:
     members = np.array([int(np.argmax(signs > 0)), int(np.argmax(signs < 0))])
     reached, limit = 0.0, np.inf
     for _ in range(MOST_ROUNDS):
-        weights, limit = nearest_point(signed_products(X[members], X[members], signs[members], signs[members], kernel, constant))
+        weights, limit = nearest_point(
+            signed_products(X[members], X[members], signs[members], signs[members], kernel, constant)
+        )
         if limit <= AT_ORIGIN * radius:
             return Separability(0.0, 0.0, radius)
         kept = weights > 0

@@ -13,7 +13,9 @@ from eigenwood.runs.record import Run
 
 def run_page(run: Run) -> str:
     """Return the page of a run."""
-    environment = Environment(loader=PackageLoader("eigenwood.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        loader=PackageLoader("eigenwood.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters["percent"] = percent
     names = [(candidate.method, parameter_words(candidate)) for candidate in run.candidates]
     scores = [candidate.fold_scores for candidate in run.candidates]

@@ -34,5 +34,7 @@ def candidates_table(run: Run) -> Table:
     for i, candidate in enumerate(run.candidates):
         spread = f"{percent(min(candidate.fold_scores))} – {percent(max(candidate.fold_scores))}"
         mark = "→" if i == run.chosen else ""
-        table.add_row(mark, candidate_name(candidate), percent(candidate.mean_score), spread, f"{candidate.seconds:.2f}")
+        table.add_row(
+            mark, candidate_name(candidate), percent(candidate.mean_score), spread, f"{candidate.seconds:.2f}"
+        )
     return table

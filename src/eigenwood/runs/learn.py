@@ -1,10 +1,10 @@
 """Learn from a table, in the five stages of deck D, in this order.
 
-    1 data preparation    kinds of columns, a blind test set put aside
-    2 model selection     every classifier of the registry is a candidate
-    3 training            each candidate on each fold
-    4 tuning              the best mean score on the validation folds wins, and is fitted to all training rows
-    5 blind assessment    once, on the rows put aside, with an interval and the majority baseline
+1 data preparation    kinds of columns, a blind test set put aside
+2 model selection     every classifier of the registry is a candidate
+3 training            each candidate on each fold
+4 tuning              the best mean score on the validation folds wins, and is fitted to all training rows
+5 blind assessment    once, on the rows put aside, with an interval and the majority baseline
 """
 
 from __future__ import annotations

@@ -100,7 +100,9 @@ class Run:
             content["assessment"] = AssessmentRecord(**content["assessment"])
             return cls(**content)
         except (OSError, ValueError, KeyError, TypeError) as problem:
-            raise InputError(f"{path}: must be a run.json written by eigenwood; got {type(problem).__name__}.") from None
+            raise InputError(
+                f"{path}: must be a run.json written by eigenwood; got {type(problem).__name__}."
+            ) from None
 
 
 def write_text(path: str | os.PathLike, text: str) -> Path:

@@ -36,9 +36,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
     return check_matrix(who, X, names=names, accept_sparse=accept_sparse, missing=missing)
 
 
-def check_matrix(
-    who: str, X: Any, *, names: Any = None, accept_sparse: bool = False, missing: bool = False
-) -> Any:
+def check_matrix(who: str, X: Any, *, names: Any = None, accept_sparse: bool = False, missing: bool = False) -> Any:
     """Return X as a C-contiguous float array, or as a csr matrix where that is accepted."""
     check_is_a_table(who, X)
     try:
@@ -102,7 +100,9 @@ def frame_values(who: str, X: Any) -> Any:
     dtypes = frame.schema
     for name, dtype in dtypes.items():
         if not (dtype.is_numeric() or dtype == nw.Boolean or dtype == nw.Object):
-            raise InputError(f"{who}: column {name!r} must hold numbers; got {dtype} (TableEncoder makes numbers of it).")
+            raise InputError(
+                f"{who}: column {name!r} must hold numbers; got {dtype} (TableEncoder makes numbers of it)."
+            )
     if not dtypes:
         return np.empty((len(frame), 0))
     wanted = np.float32 if all(dtype == nw.Float32 for dtype in dtypes.values()) else np.float64

@@ -20,9 +20,7 @@ class Columns(NamedTuple):
     is_number: np.ndarray  # (n_columns,) bool
 
 
-def check_columns(
-    estimator: Any, X: Any, is_number: np.ndarray | None, *, reset: bool, missing_text: str
-) -> Columns:
+def check_columns(estimator: Any, X: Any, is_number: np.ndarray | None, *, reset: bool, missing_text: str) -> Columns:
     """Return the columns of a pandas, polars or pyarrow frame; ``is_number`` are the kinds known from fit."""
     who = type(estimator).__name__
     try:

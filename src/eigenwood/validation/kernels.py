@@ -9,6 +9,7 @@ from scipy import sparse
 
 from eigenwood.errors import InputError
 
+
 def gamma_value(gamma: str | float, X: Any, weights: np.ndarray | None = None) -> float:
     """Return gamma as a number: "scale" is 1 / (n_features · variance of X), "auto" is 1 / n_features.
 
@@ -50,7 +51,5 @@ def checked_function(who: str, function: Any) -> Any:
 def check_square(who: str, K: np.ndarray) -> np.ndarray:
     """Return a precomputed Gram matrix of the training rows, which must be square."""
     if K.shape[0] != K.shape[1]:
-        raise InputError(
-            f"{who}: a precomputed X must be a square matrix of similarities; got shape {K.shape}."
-        )
+        raise InputError(f"{who}: a precomputed X must be a square matrix of similarities; got shape {K.shape}.")
     return K

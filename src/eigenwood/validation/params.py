@@ -54,13 +54,14 @@ class Number:
 
     def allows(self, value: Any) -> bool:
         kind = Integral if self.whole else Real
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind) or not math.isfinite(value):
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
             return False
-        return (
-            (self.above is None or value > self.above)
-            and (self.at_least is None or value >= self.at_least)
-            and (self.below is None or value < self.below)
-            and (self.at_most is None or value <= self.at_most)
+        number = float(value)
+        return math.isfinite(number) and (
+            (self.above is None or number > self.above)
+            and (self.at_least is None or number >= self.at_least)
+            and (self.below is None or number < self.below)
+            and (self.at_most is None or number <= self.at_most)
         )
 
     def __str__(self) -> str:

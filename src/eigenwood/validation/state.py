@@ -1,7 +1,8 @@
 """Rules for what a fitted model holds, as data: the gate for model files.
 
-An estimator declares ``FITTED = {"coef_": Array("f", ("n_problems", "n_features")), ...}``. Sizes are names: the first
-array that uses a name fixes it, all others must agree. So a file cannot bring arrays that would be read out of bounds.
+An estimator declares ``FITTED = {"coef_": Array("f", ("n_problems", "n_features")), ...}``. Sizes are names:
+the first array that uses a name fixes it, all others must agree. So a file cannot bring arrays that would be
+read out of bounds.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class StateRule(Protocol):
 
 @dataclass(frozen=True)
 class Array:
-    """A numeric array; ``kind`` is NumPy's letter (f, i, b). Integers lie from 0 to below the size ``below``."""
+    """A numeric array; ``kind`` is NumPy's letter (f, i, b). Integers are at least 0 and below ``below``."""
 
     kind: str
     shape: tuple[str | int, ...]
@@ -40,8 +41,8 @@ class Array:
             value_shape, entries = value.shape, value
         else:
             return f"must be an array; got {type(value).__name__}"
-        if entries.dtype.kind != self.kind:
-            return f"must hold {KINDS[self.kind]}; got dtype {entries.dtype}"
+        if entries.dtype.name not in DTYPES[self.kind]:
+            return f"must be of dtype {' or '.join(DTYPES[self.kind])}; got {entries.dtype}"
         if not agreed(self.shape, value_shape, sizes):
             return f"must have shape ({', '.join(map(str, self.shape))}); got {value_shape}"
         if self.kind == "f" and not np.isfinite(entries).all():
@@ -55,21 +56,31 @@ class Array:
 
 @dataclass(frozen=True)
 class Labels:
-    """One label each: numbers, truth values or strings, all different unless ``repeats``."""
+    """Different labels: two or more classes in order (numbers, truth values, strings), or ``text_only``."""
 
     size: str
     text_only: bool = False
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in ("UO" if self.text_only else "UOifub"):
-            return "must be an array of labels"
-        if value.dtype.kind == "O" and not all(isinstance(label, str) for label in value):
+        if not isinstance(value, np.ndarray) or not self._allows(value.dtype):
+            return f"must be an array of {'' if self.text_only else 'numbers, truth values or '}strings"
+        if value.dtype.kind == "O" and not all(isinstance(label, str) for label in value.flat):
             return "must hold strings"
         if not agreed((self.size,), value.shape, sizes):
             return f"must have shape ({self.size},); got {value.shape}"
         if np.unique(value).size != value.size:
             return "must hold different labels"
-        return None
+        return None if self.text_only else self._class_problem(value)
+
+    def _allows(self, dtype: np.dtype) -> bool:
+        return dtype.kind in "UO" or (not self.text_only and dtype.name in LABEL_DTYPES)
+
+    def _class_problem(self, classes: np.ndarray) -> str | None:
+        if classes.size < 2:
+            return f"must hold at least 2 classes; got {classes.size}"
+        if classes.dtype.kind == "f" and not np.isfinite(classes).all():
+            return "must be finite; got NaN or infinity"
+        return None if (np.unique(classes) == classes).all() else "must be in order"
 
 
 @dataclass(frozen=True)
@@ -116,7 +127,9 @@ class Proof:
         return None if hasattr(value, "claims") else "must be a certificate"
 
 
-KINDS = {"f": "floats", "i": "integers", "b": "truth values"}
+DTYPES = {"f": ("float64", "float32"), "i": ("int64", "int32"), "b": ("bool",)}
+WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+LABEL_DTYPES = (*WHOLE, "bool", "float16", "float32", "float64")
 
 
 def agreed(wanted: tuple[str | int, ...], shape: tuple[int, ...], sizes: Sizes) -> bool:

@@ -79,9 +79,7 @@ def check_classes(estimator: Any, labels: np.ndarray) -> Classes:
     """Return the classes in ``labels``; at least two are needed to tell apart."""
     values, codes = np.unique(labels, return_inverse=True)
     if values.size < 2:
-        raise InputError(
-            f"{type(estimator).__name__}: y must hold at least 2 classes; got 1 class: {values[0]!r}."
-        )
+        raise InputError(f"{type(estimator).__name__}: y must hold at least 2 classes; got 1 class: {values[0]!r}.")
     return Classes(values, codes)
 
 
@@ -97,9 +95,9 @@ def check_known(estimator: Any, labels: np.ndarray, known: np.ndarray) -> Classe
 def check_given_classes(estimator: Any, given: Any, fitted: np.ndarray | None) -> np.ndarray:
     """Return the classes of a model that learns in parts: named in the first call, the same ever after."""
     who = type(estimator).__name__
-    if given is None and fitted is None:
-        raise InputError(f"{who}: classes must be passed on the first call to partial_fit; got None.")
     if given is None:
+        if fitted is None:
+            raise InputError(f"{who}: classes must be passed on the first call to partial_fit; got None.")
         return fitted
     classes = np.unique(np.asarray(given))
     if fitted is not None and not np.array_equal(classes, fitted):
@@ -113,9 +111,7 @@ def class_weights(estimator: Any, class_weight: Any, data: Training) -> np.ndarr
     """Return the weight of each row times the weight of its class."""
     labels, codes = data.classes
     try:
-        factors = compute_class_weight(
-            class_weight, classes=labels, y=labels[codes], sample_weight=data.weights
-        )
+        factors = compute_class_weight(class_weight, classes=labels, y=labels[codes], sample_weight=data.weights)
     except ValueError as problem:
         raise one_sentence(type(estimator).__name__, problem) from problem
     return data.weights * factors[codes]

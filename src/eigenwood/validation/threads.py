@@ -7,7 +7,6 @@ from joblib import effective_n_jobs
 from eigenwood.errors import InputError
 from eigenwood.validation.params import AnyOf, Nothing, Number
 
-
 N_JOBS = AnyOf(Nothing(), Number(whole=True))
 
 

@@ -154,7 +154,7 @@ def _sparse_tile(left: Prepared, right: Prepared, kernel: Kernel) -> np.ndarray:
     """Return k(left, right) for sparse rows, in float64: the index work outweighs the wider numbers."""
     if kernel.code == LAPLACIAN:
         return laplacian(_dense(left.rows), _dense(right.rows), kernel.gamma)
-    products = (left.rows.astype(np.float64) @ right.rows.astype(np.float64).T).toarray()
+    products = sparse.csr_array(left.rows.astype(np.float64) @ right.rows.astype(np.float64).T).toarray()
     if kernel.code == RBF:
         distances = left.norms[:, None] + right.norms[None, :] - 2.0 * products
         return np.exp(-kernel.gamma * np.maximum(distances, 0.0))

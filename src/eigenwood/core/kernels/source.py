@@ -1,7 +1,7 @@
 """Where a learner gets its kernel values: all of them kept, or computed block by block when they do not fit.
 
-    kept        K (n, n) was computed once, a request is a look-up
-    not kept    a request is a product of the rows asked for: memory for the request alone
+kept        K (n, n) was computed once, a request is a look-up
+not kept    a request is a product of the rows asked for: memory for the request alone
 """
 
 from __future__ import annotations

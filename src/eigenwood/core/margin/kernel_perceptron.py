@@ -127,8 +127,11 @@ def _visit(kernel, visited, members, signs, mass, scores, born, diagonal, step, 
     a, late_a, ages = step.a[members], step.late_a[members], born[members]
     most_changes = 2 * visited.size * signs.shape[0] if rule.keep_history else 0
     history = np.zeros(most_changes, dtype=CHANGE)
+    K, p, q = kernel.block(members, visited)
     n_changes = visit_block(
-        *kernel.block(members, visited),
+        K,
+        p,
+        q,
         np.ascontiguousarray(signs[:, visited]),
         mass[visited],
         diagonal[members],
