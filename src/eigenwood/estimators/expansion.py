@@ -37,7 +37,7 @@ class CountStep(NamedTuple):
     last: bool
 
 
-@describe("n_jobs", "time_limit")
+@describe
 class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
     """All products of at most ``degree`` features, scaled so that Φ(x)·Φ(z) = (1 + x·z)^degree.
 

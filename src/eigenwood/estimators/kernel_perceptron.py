@@ -50,10 +50,7 @@ LAST, AVERAGED, VOTED = VOTES = ("last", "averaged", "voted")
 PREDICT_ROWS = 1024  # rows whose kernel values are in memory at a time
 
 
-@describe(
-    "kernel", "gamma", "coef0", "degree", "fit_intercept", "max_iter", "shuffle", "random_state", "n_jobs", "class_weight",
-    "memory_limit", "time_limit",
-)  # fmt: skip
+@describe
 class KernelPerceptron(ScoringClassifier):
     """Learn from mistakes in the space of a kernel; only the examples it erred on are kept.
 
@@ -62,6 +59,8 @@ class KernelPerceptron(ScoringClassifier):
 
     Parameters
     ----------
+    degree : int, default=3
+        The power of 'poly'.
     vote : 'last', 'averaged' or 'voted', default='last'
         Which of the rules along the way predicts: the last one, their mean, or a vote in which each counts as often
         as rows passed before it erred (Freund and Schapire 1999).

@@ -1,4 +1,4 @@
-"""What estimators with a kernel share: their parameters, and the step from the user's words to the core's ``Kernel``."""
+"""What estimators with a kernel share: their parameters, and the step from the user's words to a ``Kernel``."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ from eigenwood.validation.threads import N_JOBS, thread_count
 L1_SHARES = {"l1": lambda ratio: 1.0, "l2": lambda ratio: 0.0, "elasticnet": lambda ratio: float(ratio)}
 
 
-@describe("fit_intercept", "max_iter", "shuffle", "random_state", "n_jobs", "class_weight", "time_limit")
+@describe
 class Perceptron(ScoringClassifier):
     """Learn a hyperplane from its mistakes alone.
 

@@ -1,4 +1,4 @@
-"""Every estimator, one line each. The exam, the model file, ``verify``, the command and the docs index follow from here."""
+"""Every estimator, one line each: the exam, the model file, ``verify``, the command and the docs follow from here."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Candidate(NamedTuple):
     params: dict[str, Any]
 
 
-def learn(table: Table, target: str, settings: Settings = Settings(), report: Report = lambda *_: None) -> Learned:
+def learn(table: Table, target: str, settings: Settings, report: Report = lambda *_: None) -> Learned:
     """Return the best model for ``target`` and the record of the run."""
     started = time.perf_counter()
     task = target_task(table, target)
