@@ -1,4 +1,4 @@
-"""Shared by all tests: the data home, and who needs it."""
+"""Shared by all tests: who needs the data home, and that its tests run wherever it is."""
 
 from __future__ import annotations
 
@@ -9,15 +9,34 @@ import pytest
 
 from eigenwood.data.datasets import data_home
 
-JIT_OFF = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+REQUIRED = bool(os.environ.get("EIGENWOOD_REQUIRE_DATA"))
+
+_outcomes: dict[str, int] = {"passed": 0, "failed": 0, "skipped": 0}
 
 
 def pytest_collection_modifyitems(items):
     """Skip, and say so, the tests that need data this machine does not have."""
     absent = pytest.mark.skip(reason="needs the data home: set EIGENWOOD_DATA, or put it at ../shared/data")
     for item in items:
-        if "data" in item.keywords and item.get_closest_marker("data") and data_home() is None:
+        if item.get_closest_marker("data") and data_home() is None:
             item.add_marker(absent)
+
+
+def pytest_runtest_logreport(report):
+    """Count what became of the tests that need data."""
+    if "data" in report.keywords and (report.when == "call" or report.skipped):
+        _outcomes[report.outcome] += 1
+
+
+def pytest_sessionfinish(session):
+    """Fail a run that should have used the data home and did not."""
+    if REQUIRED and (_outcomes["skipped"] or not _outcomes["passed"]):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter):
+    if REQUIRED and (_outcomes["skipped"] or not _outcomes["passed"]):
+        terminalreporter.write_line(f"The data home is required, but its tests did not all run: {_outcomes}.", red=True)
 
 
 @pytest.fixture(scope="session")

@@ -63,9 +63,7 @@ SOURCES = {
     "memmap": lambda X, folder: np.load(write_npy(X, folder), mmap_mode="r"),
     "fortran memmap": lambda X, folder: np.load(write_npy(X, folder, "F"), mmap_mode="r"),
     "memmap with changes": lambda X, folder: np.load(write_npy(X, folder), mmap_mode="c"),
-    "part of a memmap": lambda X, folder: np.load(write_npy(np.vstack([X, X]), folder), mmap_mode="r")[
-        N_ROWS:
-    ],
+    "part of a memmap": lambda X, folder: np.load(write_npy(np.vstack([X, X]), folder), mmap_mode="r")[N_ROWS:],
     "parquet": write_parquet,
     "arrow": write_arrow,
     "csv": write_csv,
@@ -176,9 +174,7 @@ MEASURE = """
     print(peak() - before)
 """
 
-needs_proc = pytest.mark.skipif(
-    not Path("/proc/self/status").exists(), reason="peak memory is read from /proc"
-)
+needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 
 
 def write_large(path, n_rows):
@@ -199,9 +195,7 @@ def growth(folder, ending, n_rows, how):
     write_large(small, 20_000)
     write_large(large, n_rows)
     command = [sys.executable, "-c", textwrap.dedent(MEASURE), str(small), str(large), how]
-    return (
-        int(subprocess.run(command, check=True, capture_output=True, text=True).stdout) / large.stat().st_size
-    )
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout) / large.stat().st_size
 
 
 @needs_proc
@@ -210,11 +204,12 @@ def growth(folder, ending, n_rows, how):
     [
         (".npy", 200_000, "path"),
         (".npy", 200_000, "memmap"),
-        (".parquet", 200_000, "path"),
-        (".csv", 60_000, "path"),
+        (".parquet", 500_000, "path"),
+        (".csv", 180_000, "path"),
     ],
 )
 def test_memory_does_not_grow_with_the_file(ending, n_rows, how, tmp_path):
+    """Reading ahead costs Arrow 20 to 40 MB whatever the size of the file, so the files are well above that."""
     assert growth(tmp_path, ending, n_rows, how) < 0.25
 
 
@@ -272,15 +267,8 @@ def test_a_word_far_down_a_file_is_named_with_its_row(text_file):
 
 
 def test_bad_files(text_file):
-    assert (
-        sentence(text_file("a.csv", "x,y\n1,2\n3\n"))
-        == "a.csv: row 3 must have 2 columns like the header; got 1."
-    )
-    assert sentence(text_file("a.npy", b"abc")).startswith(
-        "a.npy: must be a whole .npy file of numbers; got one"
-    )
-    assert sentence(text_file("a.parquet", b"abc")).startswith(
-        "a.parquet: must be a whole Parquet file; got one"
-    )
+    assert sentence(text_file("a.csv", "x,y\n1,2\n3\n")) == "a.csv: row 3 must have 2 columns like the header; got 1."
+    assert sentence(text_file("a.npy", b"abc")).startswith("a.npy: must be a whole .npy file of numbers; got one")
+    assert sentence(text_file("a.parquet", b"abc")).startswith("a.parquet: must be a whole Parquet file; got one")
     assert sentence(text_file("a.arrow", b"abc")).startswith("a.arrow: must be a whole Arrow file; got one")
     assert sentence(text_file("a.xls", b"abc")).startswith("a.xls: ending must be one of .npy, .csv, ")

@@ -32,9 +32,7 @@ def test_every_name_has_a_description():
 
 
 def test_an_unknown_name_gets_a_suggestion():
-    with pytest.raises(
-        TableError, match=r"^datasets: name must be one of .*; got 'hart' \(did you mean 'heart'\?\).$"
-    ):
+    with pytest.raises(TableError, match=r"^datasets: name must be one of .*; got 'hart' \(did you mean 'heart'\?\).$"):
         datasets.load("hart")
 
 
@@ -102,9 +100,7 @@ def test_play_tennis_gives_the_lecture_s_gains():
     for name, column in zip(data.feature_names, data.X.T, strict=True):
         left = sum((column == value).mean() * entropy(data.y[column == value]) for value in set(column))
         gains[name] = entropy(data.y) - left
-    assert gains == pytest.approx(
-        {"outlook": 0.247, "temperature": 0.029, "humidity": 0.152, "wind": 0.048}, abs=6e-4
-    )
+    assert gains == pytest.approx({"outlook": 0.247, "temperature": 0.029, "humidity": 0.152, "wind": 0.048}, abs=6e-4)
     assert data.table().kinds()["day"] == "id"
 
 
@@ -156,9 +152,7 @@ def test_heart_is_the_original_in_words():
     }
     raw = (datasets.data_home() / "heart_cleveland" / "processed.cleveland.data").read_text().split()
     frame = datasets.load("heart").table().frame
-    for column, name in zip(
-        zip(*(line.split(",") for line in raw), strict=True), frame.column_names, strict=True
-    ):
+    for column, name in zip(zip(*(line.split(",") for line in raw), strict=True), frame.column_names, strict=True):
         values = [None if value == "?" else float(value) for value in column]
         if name in words:
             values = [value if value is None else words[name][value] for value in values]
@@ -167,9 +161,7 @@ def test_heart_is_the_original_in_words():
 
 def test_a_set_that_is_no_table_says_so():
     data = datasets.Dataset("paths", "", {"a": "b"}, None, (), None)
-    with pytest.raises(
-        TableError, match=r"^paths: table must come from an array, a frame or texts; got dict.$"
-    ):
+    with pytest.raises(TableError, match=r"^paths: table must come from an array, a frame or texts; got dict.$"):
         data.table()
 
 
@@ -410,9 +402,7 @@ def reply(**fields):
 def test_fetched_sets_have_the_shape_of_the_stored_ones(monkeypatch):
     rng = np.random.default_rng(0)
     bunch = {"data": rng.normal(size=(60, 54)), "target": np.repeat([1, 2, 3], 20)}
-    monkeypatch.setattr(
-        sklearn.datasets, "fetch_covtype", reply(**bunch, feature_names=[f"f{j}" for j in range(54)])
-    )
+    monkeypatch.setattr(sklearn.datasets, "fetch_covtype", reply(**bunch, feature_names=[f"f{j}" for j in range(54)]))
     covertype = datasets.load("covertype")
     assert (covertype.X.dtype, covertype.y.dtype) == (np.float32, np.int64)
 
@@ -428,9 +418,7 @@ def test_fetched_sets_have_the_shape_of_the_stored_ones(monkeypatch):
     assert (mnist.X.dtype, mnist.y[0]) == (np.uint8, 7)
     assert mnist.split.test.size == 10
 
-    monkeypatch.setattr(
-        sklearn.datasets, "fetch_olivetti_faces", reply(data=rng.random((400, 4096), np.float32))
-    )
+    monkeypatch.setattr(sklearn.datasets, "fetch_olivetti_faces", reply(data=rng.random((400, 4096), np.float32)))
     assert datasets.load("faces").X.shape == (400, 4096)
 
     monkeypatch.setattr(

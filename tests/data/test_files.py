@@ -60,8 +60,7 @@ def test_a_bad_byte_far_down_is_found(text_file):
 def test_an_absent_file_suggests_its_neighbour(text_file):
     folder = text_file("heart.csv", "x\n1\n").parent
     assert sentence(folder / "hart.csv") == (
-        f"hart.csv: must be an existing file; got nothing of that name in {folder} "
-        "(did you mean 'heart.csv'?)."
+        f"hart.csv: must be an existing file; got nothing of that name in {folder} (did you mean 'heart.csv'?)."
     )
 
 
@@ -81,9 +80,7 @@ def test_a_corrupt_file_is_one_sentence(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["a.csv.gz", "a.csv.xz"])
 def test_a_corrupt_archive_is_one_sentence(text_file, name):
-    assert sentence(text_file(name, b"\x00\x01\x02")).startswith(
-        f"{name}: must be a whole text file; got one"
-    )
+    assert sentence(text_file(name, b"\x00\x01\x02")).startswith(f"{name}: must be a whole text file; got one")
 
 
 def test_a_table_without_columns_or_rows(tmp_path):
@@ -175,9 +172,7 @@ def test_a_failed_table_leaves_nothing(tmp_path, monkeypatch):
         raise pa.ArrowInvalid("disk trouble")
 
     monkeypatch.setitem(files.WRITERS, ".csv", half)
-    with pytest.raises(
-        TableError, match=r"^a.csv: columns must be of types that .csv can hold; got: disk trouble.$"
-    ):
+    with pytest.raises(TableError, match=r"^a.csv: columns must be of types that .csv can hold; got: disk trouble.$"):
         write_table({"x": [1, 2]}, tmp_path / "a.csv")
     assert list(tmp_path.iterdir()) == []
 

@@ -89,13 +89,9 @@ def test_pandas_oddities():
     frame = pd.DataFrame({0: [1.5, 2.5], 1: pd.Categorical(["u", "v"])})
     table = read_table(frame)
     assert table.kinds() == {"0": "number", "1": "category"}
-    with pytest.raises(
-        TableError, match=r"^table: columns must differ in name and hold one type each; got: "
-    ):
+    with pytest.raises(TableError, match=r"^table: columns must differ in name and hold one type each; got: "):
         read_table(pd.DataFrame({"a": [1, "x"]}))
-    with pytest.raises(
-        TableError, match=r"^table: columns must differ in name and hold one type each; got: "
-    ):
+    with pytest.raises(TableError, match=r"^table: columns must differ in name and hold one type each; got: "):
         read_table(pd.DataFrame([[1, 2]], columns=["a", "a"]))
 
 

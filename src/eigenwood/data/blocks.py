@@ -148,9 +148,7 @@ def npy_source(path: Path) -> Source:
     except (ValueError, EOFError) as error:
         if isinstance(error, TableError):
             raise
-        raise TableError(
-            f"{path.name}: must be a whole .npy file of numbers; got one that breaks: {error}."
-        ) from error
+        raise TableError(f"{path.name}: must be a whole .npy file of numbers; got one that breaks: {error}.") from error
 
 
 def array_source(who: str, array: np.ndarray, reopen: Callable[[], np.ndarray]) -> Source:

@@ -48,11 +48,7 @@ RECIPES: dict[str, Recipe] = {
     "mnist": Recipe(
         "Handwritten digits: 60,000 to train and 10,000 to test, 28 x 28 pixels",
         images.mnist,
-        tuple(
-            f"mnist/{part}-{what}-ubyte.gz"
-            for part in ("train", "t10k")
-            for what in ("images-idx3", "labels-idx1")
-        ),
+        tuple(f"mnist/{part}-{what}-ubyte.gz" for part in ("train", "t10k") for what in ("images-idx3", "labels-idx1")),
         images.fetch_mnist,
     ),
     "faces": Recipe(
@@ -144,9 +140,7 @@ def load(name: str, **options: Any) -> Dataset:
     ((303, 13), 'disease', 139)
     """
     if name not in RECIPES:
-        raise TableError(
-            f"datasets: name must be one of {listing(RECIPES)}; got {name!r}{suggestion(name, RECIPES)}."
-        )
+        raise TableError(f"datasets: name must be one of {listing(RECIPES)}; got {name!r}{suggestion(name, RECIPES)}.")
     recipe = RECIPES[name]
     if not recipe.needs:
         return recipe.make(recipe.description, **options)
@@ -165,6 +159,4 @@ def fetched(name: str, recipe: Recipe, home: Path | None) -> Dataset:
     try:
         return recipe.fetch(recipe.description)
     except Exception as error:  # no network, a moved page, a bad download: the cure is the same
-        raise TableError(
-            f"datasets: {name} is not in the data home and could not be fetched; {cure}."
-        ) from error
+        raise TableError(f"datasets: {name} is not in the data home and could not be fetched; {cure}.") from error

@@ -134,9 +134,7 @@ def readable(path: Path, format_name: str) -> Iterator[None]:
         yield
     except BROKEN_FILE as error:
         reason = str(error).splitlines()[0].rstrip(".")
-        raise TableError(
-            f"{path.name}: must be a whole {format_name} file; got one that breaks: {reason}."
-        ) from error
+        raise TableError(f"{path.name}: must be a whole {format_name} file; got one that breaks: {reason}.") from error
 
 
 def opened(path: Path) -> IO[bytes]:
@@ -210,9 +208,7 @@ def check_names(who: str, names: list[str]) -> None:
 
 def unknown_column(who: str, name: str, names: list[str]) -> TableError:
     """Return the error for a column that the table does not have."""
-    return TableError(
-        f"{who}: column must be one of {listing(names)}; got {name!r}{suggestion(str(name), names)}."
-    )
+    return TableError(f"{who}: column must be one of {listing(names)}; got {name!r}{suggestion(str(name), names)}.")
 
 
 @contextmanager
@@ -238,9 +234,7 @@ def raise_not_utf8(path: Path, cause: Exception) -> NoReturn:
                 line.decode()
             except UnicodeDecodeError as error:
                 byte = line[error.start]
-                raise TableError(
-                    f"{path.name}: row {row} must be UTF-8 text; got the byte 0x{byte:02x}."
-                ) from cause
+                raise TableError(f"{path.name}: row {row} must be UTF-8 text; got the byte 0x{byte:02x}.") from cause
     raise TableError(f"{path.name}: must be UTF-8 text; got other bytes.") from cause
 
 
@@ -332,6 +326,4 @@ def write_file(table: pa.Table, path: Path) -> None:
         with whole_file(path) as temporary:
             WRITERS[kind](table, temporary, DELIMITERS.get(kind, ""))
     except pa.ArrowException as error:
-        raise TableError(
-            f"{path.name}: columns must be of types that {kind} can hold; got: {error}."
-        ) from error
+        raise TableError(f"{path.name}: columns must be of types that {kind} can hold; got: {error}.") from error

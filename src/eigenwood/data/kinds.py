@@ -150,12 +150,7 @@ def is_convertible(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         return is_convertible(kind.value_type)
     tests = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-    return (
-        is_stringlike(kind)
-        or is_timelike(kind)
-        or pa.types.is_null(kind)
-        or any(test(kind) for test in tests)
-    )
+    return is_stringlike(kind) or is_timelike(kind) or pa.types.is_null(kind) or any(test(kind) for test in tests)
 
 
 def is_timelike(kind: pa.DataType) -> bool:

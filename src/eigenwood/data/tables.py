@@ -149,8 +149,7 @@ def check_types(who: str, schema: pa.Schema) -> None:
     for column in schema:
         if not is_convertible(column.type):
             raise TableError(
-                f"{who}: column {column.name!r} must hold numbers, strings, booleans or dates; "
-                f"got {column.type}."
+                f"{who}: column {column.name!r} must hold numbers, strings, booleans or dates; got {column.type}."
             )
 
 
@@ -192,9 +191,7 @@ def one_type_per_column() -> Iterator[None]:
         yield
     except (pa.ArrowException, nw.exceptions.NarwhalsError) as error:
         reason = " ".join(" ".join(map(str, error.args)).split())
-        raise TableError(
-            f"{FRAME_NAME}: columns must differ in name and hold one type each; got: {reason}."
-        ) from error
+        raise TableError(f"{FRAME_NAME}: columns must differ in name and hold one type each; got: {reason}.") from error
 
 
 def not_a_frame(source: Any) -> TableError:
@@ -220,8 +217,7 @@ def target_task(table: Table, target: str) -> str:
     values = table.frame[target]
     if column.n_distinct < 2:
         raise TableError(
-            f"{table.name}: target {target!r} must hold at least two different values; "
-            f"got {column.n_distinct}."
+            f"{table.name}: target {target!r} must hold at least two different values; got {column.n_distinct}."
         )
     if pa.types.is_string(values.type):
         return "regression" if is_row_number(column, values) else "classification"

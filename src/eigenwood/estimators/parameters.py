@@ -24,9 +24,9 @@ SHARED = {
     "max_iter": Words("int", "The most passes over the data (epochs)."),
     "shuffle": Words(
         "bool, default=True",
-        "Visit the rows in a new random order in each epoch. Equal rows are joined first, so the result does not depend "
-        "on the order of the table, and a weight of 2 is the same as the row given twice. False is the lecture's cyclic "
-        "order: the rows as they stand, again and again.",
+        "Visit the rows in a new random order in each epoch. Equal rows are joined first, so the result does not "
+        "depend on the order of the table, and a weight of 2 is the same as the row given twice. False is the "
+        "lecture's cyclic order: the rows as they stand, again and again.",
     ),
     "random_state": Words("int, RandomState or None, default=0", "Draws the orders when ``shuffle`` is True."),
     "n_jobs": Words(
@@ -49,8 +49,8 @@ SHARED = {
     ),
     "gamma": Words(
         "'scale', 'auto' or float, default='scale'",
-        "The kernel's width: 'scale' is 1 / (n_features · variance of X), 'auto' is 1 / n_features. The lectures' widths "
-        "are ``eigenwood.gamma_from_s(s)`` for exp(-‖x-z‖²/s²) and ``eigenwood.gamma_from_sigma(sigma)`` for "
+        "The kernel's width: 'scale' is 1 / (n_features · variance of X), 'auto' is 1 / n_features. The lectures' "
+        "widths are ``eigenwood.gamma_from_s(s)`` for exp(-‖x-z‖²/s²) and ``eigenwood.gamma_from_sigma(sigma)`` for "
         "exp(-‖x-z‖²/2σ²).",
     ),
     "coef0": Words("float, default=0.0", "The constant of 'poly' and 'sigmoid'."),

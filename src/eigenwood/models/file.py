@@ -206,9 +206,7 @@ def _plain_attribute(key: str, value: Any, tensors: Tensors) -> Any:
     if isinstance(value, Certificate):
         return {"certificate": [_plain_claim(claim) for claim in value]}
     if sparse.issparse(value):
-        places = value.indices.astype(np.int64), value.indptr.astype(np.int64)
-        parts = dict(zip(CSR_PARTS, (value.data, *places), strict=True))
-        names = {part: _tensor(f"{key}/{part}", array, tensors) for part, array in parts.items()}
+        names = {part: _tensor(f"{key}/{part}", getattr(value, part), tensors) for part in CSR_PARTS}
         return {"csr": names, "shape": value.shape}
     if isinstance(value, np.ndarray) and value.dtype.kind in "UO":
         return {"labels": value.tolist(), "kind": value.dtype.kind}
@@ -298,8 +296,8 @@ def _claim(content: dict) -> Claim:
 
 
 def _csr(shape: list[int], data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> sparse.csr_array:
-    if {indices.dtype.name, indptr.dtype.name} != {"int64"}:
-        raise ModelFileError("the places in a sparse array must be int64; got another dtype.")
+    if not {indices.dtype.name, indptr.dtype.name} <= {"int32", "int64"}:
+        raise ModelFileError("the places in a sparse array must be int32 or int64; got another dtype.")
     matrix = sparse.csr_array((data, indices, indptr), shape=tuple(shape))
     matrix.check_format(full_check=True)
     return matrix

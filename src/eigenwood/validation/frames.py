@@ -30,7 +30,7 @@ def check_columns(estimator: Any, X: Any, is_number: np.ndarray | None, *, reset
     frame = nw.from_native(X, eager_only=True)
     if len(frame) == 0 or frame.shape[1] == 0:
         raise InputError(
-            f"{who}: X must have at least one row and one column; got {frame.shape[0]} rows and {frame.shape[1]} columns."
+            f"{who}: X must have at least 1 row and 1 column; got {frame.shape[0]} rows and {frame.shape[1]} columns."
         )
     columns = list(frame.iter_columns())
     if is_number is None:

@@ -81,9 +81,7 @@ def fetch_faces(description: str) -> Dataset:
 
 
 def faces_dataset(description: str, pixels: np.ndarray) -> Dataset:
-    return image_dataset(
-        "faces", description, unit_range(pixels), person_of_each_picture(), FACE_SHAPE, "person"
-    )
+    return image_dataset("faces", description, unit_range(pixels), person_of_each_picture(), FACE_SHAPE, "person")
 
 
 def unit_range(pixels: np.ndarray) -> np.ndarray:

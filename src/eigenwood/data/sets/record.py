@@ -56,6 +56,4 @@ class Dataset:
             return {self.feature_names[0]: self.X}
         if isinstance(self.X, np.ndarray):
             return dict(zip(self.feature_names, self.X.T, strict=True))
-        raise TableError(
-            f"{self.name}: table must come from an array, a frame or texts; got {type(self.X).__name__}."
-        )
+        raise TableError(f"{self.name}: table must come from an array, a frame or texts; got {type(self.X).__name__}.")

@@ -83,9 +83,7 @@ def fetch_covertype(description: str) -> Dataset:
     from sklearn.datasets import fetch_covtype
 
     bunch = fetch_covtype()
-    return covertype_dataset(
-        description, bunch.data.astype(np.float32), bunch.target, tuple(bunch.feature_names)
-    )
+    return covertype_dataset(description, bunch.data.astype(np.float32), bunch.target, tuple(bunch.feature_names))
 
 
 def covertype_dataset(description: str, X: np.ndarray, y: np.ndarray, features: tuple[str, ...]) -> Dataset:
@@ -131,9 +129,7 @@ def fetch_adult(description: str) -> Dataset:
     from sklearn.datasets import fetch_openml
 
     bunch = fetch_openml("adult", version=2, as_frame=False, parser="liac-arff")
-    columns = [
-        decoded(bunch.data[:, j], bunch.categories.get(name)) for j, name in enumerate(bunch.feature_names)
-    ]
+    columns = [decoded(bunch.data[:, j], bunch.categories.get(name)) for j, name in enumerate(bunch.feature_names)]
     return adult_dataset(description, pa.table(columns, names=ADULT_FEATURES), bunch.target, None)
 
 

@@ -14,13 +14,9 @@ OPINIONS = {"neg": "not liked", "pos": "liked"}
 
 
 def sms_spam(description: str, home: Path) -> Dataset:
-    with lzma.open(
-        home / "sms_spam" / "SMSSpamCollection.xz", "rt", encoding="utf-8", newline="\n"
-    ) as stream:
+    with lzma.open(home / "sms_spam" / "SMSSpamCollection.xz", "rt", encoding="utf-8", newline="\n") as stream:
         labels, messages = zip(*(line.rstrip("\n").split("\t", 1) for line in stream), strict=True)
-    return Dataset(
-        "sms_spam", description, list(messages), np.array(labels, dtype=object), ("message",), "label"
-    )
+    return Dataset("sms_spam", description, list(messages), np.array(labels, dtype=object), ("message",), "label")
 
 
 def polarity(description: str, home: Path) -> Dataset:

@@ -1,0 +1,146 @@
+"""The command, as a person uses it: in a process of its own, in an empty folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+import eigenwood
+from eigenwood.cli.main import app
+from eigenwood.data import datasets
+
+pytestmark = pytest.mark.slow
+
+COMMANDS = ["learn", "predict", "show", "verify", "datasets"]  # in the order of use: each leaves what the next needs
+
+
+def ran(words: str, folder, **environment) -> subprocess.CompletedProcess:
+    program = "from eigenwood.cli.main import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *shlex.split(words)],
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb", **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder in which the example of ``learn`` has run."""
+    place = tmp_path_factory.mktemp("command")
+    done = ran("learn heart --target disease --out heart-run", place)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def test_every_command_is_tested():
+    assert sorted(COMMANDS) == sorted(command.name or command.callback.__name__ for command in app.registered_commands)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_example_in_the_help_runs(command, folder):
+    help_text = ran(f"{command} --help", folder).stdout
+    example = re.search(r"Example:\s+eigenwood (.+)", help_text)
+    assert example, help_text
+    words = re.split(r"\s{3,}|│", example.group(1))[0].strip()
+    done = ran(words, folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+    assert "Traceback" not in done.stderr
+
+
+def test_learn_leaves_a_model_a_run_and_a_page(folder):
+    assert sorted(path.name for path in (folder / "heart-run").iterdir()) == [
+        "model.safetensors",
+        "report.html",
+        "run.json",
+    ]
+    run = json.loads((folder / "heart-run" / "run.json").read_text())
+    assert run["assessment"]["score"] > run["assessment"]["baseline"]
+    assert eigenwood.load(folder / "heart-run" / "model.safetensors").classes_.tolist() == ["no", "yes"]
+
+
+def test_progress_is_plain_lines_where_there_is_no_terminal(tmp_path):
+    done = ran("learn play_tennis", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^\[0/\d+\] perceptron, fold 1 of \d$", done.stderr, flags=re.MULTILINE)
+    assert "\x1b" not in done.stderr + done.stdout
+    assert (tmp_path / "eigenwood-play_tennis" / "report.html").exists()
+
+
+def test_predictions_go_to_a_file(folder):
+    done = ran("predict heart-run/model.safetensors heart --out out.parquet", folder)
+    assert done.returncode == 0, done.stderr
+    assert eigenwood.data.tables.read_table(folder / "out.parquet").n_rows == 303
+
+
+def test_a_file_works_like_a_name(folder, tmp_path):
+    with datasets.bundled_file("heart.csv") as path:
+        (tmp_path / "mine.csv").write_bytes(path.read_bytes())
+    done = ran("learn mine.csv --target disease", tmp_path)
+    assert done.returncode == 0, done.stderr
+    mine = json.loads((tmp_path / "eigenwood-mine" / "run.json").read_text())
+    bundled = json.loads((folder / "heart-run" / "run.json").read_text())
+    assert mine["assessment"] == bundled["assessment"]
+
+
+BAD = {
+    "learn absent.csv --target y": 2,
+    "learn heart --target diseased": 2,
+    "learn heart --seed -1": 2,
+    "learn": 2,
+    "dance": 2,
+    "predict heart-run/run.json heart": 2,
+    "predict heart-run/model.safetensors play_tennis": 2,
+    "predict heart-run/model.safetensors heart --out out.docx": 2,
+    "show absent.safetensors": 2,
+    "verify heart-run/model.safetensors play_tennis --target play": 2,
+}
+
+
+@pytest.mark.parametrize("words", BAD)
+def test_bad_input_is_one_sentence_and_status_2(words, folder):
+    before = {path.name for path in folder.iterdir()}
+    done = ran(words, folder)
+    assert done.returncode == BAD[words], done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.strip()
+    if done.stderr.startswith("eigenwood: "):
+        assert done.stderr.count("\n") == 1
+        assert done.stderr.strip().endswith(".")
+    assert {path.name for path in folder.iterdir()} == before
+
+
+def test_close_names_are_suggested(folder):
+    assert "disease" in ran("learn heart --target diseased", folder).stderr
+
+
+def test_a_tampered_model_does_not_verify(folder, tmp_path):
+    model = eigenwood.load(folder / "heart-run" / "model.safetensors")
+    model[-1].n_mistakes_ = model[-1].n_mistakes_ * 0.0
+    model[-1].vote = "last"
+    eigenwood.save(model, tmp_path / "model.safetensors")
+    done = ran("verify model.safetensors heart", tmp_path)
+    assert done.returncode == 1
+    assert "NOT all claims hold" in done.stdout
+
+
+def test_debug_shows_the_traceback(folder):
+    assert "Traceback" in ran("--debug learn absent.csv --target y", folder).stderr
+
+
+def test_a_failed_job_is_status_1(folder):
+    (folder / "blocked").write_text("a file where a folder should be")
+    done = ran("learn play_tennis --out blocked/run", folder)
+    (folder / "blocked").unlink()
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "the job failed" in done.stderr

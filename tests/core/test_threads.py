@@ -1,0 +1,256 @@
+"""Fixed blocks on any number of threads: the same results, in order, with BLAS on one thread while it lasts."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from eigenwood.core.kernels import blocks
+from eigenwood.core.kernels import expansion as expanding
+from eigenwood.core.kernels.functions import KERNELS, Kernel
+from eigenwood.core.kernels.source import KernelValues
+from eigenwood.core.margin import kernel_perceptron, perceptron, scores
+from eigenwood.core.rows import rows_of
+from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
+
+THREADS = (1, 2, 8)
+
+
+def blas_threads():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+@pytest.fixture
+def two_blas_threads():
+    """BLAS on two threads, whatever the machine has, so that a limit of one can be seen."""
+    with threadpool_limits(2, user_api="blas"):
+        assert blas_threads()
+        assert set(blas_threads()) == {2}
+        yield
+
+
+@given(st.integers(0, 200), st.integers(1, 60))
+def test_blocks_cover_every_row_once_and_in_order(n_rows, block_rows):
+    cut = row_blocks(n_rows, block_rows)
+    assert [i for block in cut for i in range(n_rows)[block]] == list(range(n_rows))
+    assert all(block.stop - block.start == block_rows for block in cut[:-1])
+
+
+@pytest.mark.parametrize("n_threads", THREADS)
+def test_results_come_in_the_order_of_the_tasks(n_threads):
+    first_may_end = threading.Event()
+
+    def work(task):
+        if task == 0 and n_threads > 1:
+            first_may_end.wait(5)  # the first task ends after the second
+        elif task == 1:
+            first_may_end.set()
+        return task * task
+
+    assert results_of(work, range(20), n_threads) == [task * task for task in range(20)]
+
+
+def test_as_many_threads_as_asked_for_work_at_the_same_time():
+    together = threading.Barrier(3, timeout=10)
+    results_of(lambda task: together.wait(), range(3), n_threads=3)  # would time out with fewer
+    with pytest.raises(threading.BrokenBarrierError):
+        lonely = threading.Barrier(3, timeout=0.1)
+        results_of(lambda task: lonely.wait(), range(3), n_threads=2)
+
+
+@pytest.mark.parametrize("n_threads", THREADS)
+def test_no_tasks_no_results(n_threads):
+    assert results_of(lambda task: task, [], n_threads) == []
+
+
+@pytest.mark.parametrize("n_threads", THREADS)
+def test_the_first_error_in_the_order_of_the_tasks_comes_out(n_threads):
+    def work(task):
+        if task >= 3:
+            raise LookupError(f"task {task}")
+        return task
+
+    with pytest.raises(LookupError, match="task 3"):
+        results_of(work, range(10), n_threads)
+
+
+def test_after_an_error_waiting_tasks_are_dropped():
+    begun = []
+
+    def work(task):
+        begun.append(task)
+        raise LookupError("no")
+
+    with pytest.raises(LookupError):
+        results_of(work, range(10_000), n_threads=2)
+    assert len(begun) < 10_000
+
+
+@pytest.mark.parametrize("n_threads", THREADS)
+def test_blas_has_one_thread_inside_and_its_own_again_after(two_blas_threads, n_threads):
+    inside = results_of(lambda task: blas_threads(), range(4), n_threads)
+    assert all(set(seen) == {1} for seen in inside)
+    assert set(blas_threads()) == {2}
+
+
+@pytest.mark.parametrize("n_threads", THREADS)
+def test_blas_gets_its_threads_back_after_an_error(two_blas_threads, n_threads):
+    with pytest.raises(ZeroDivisionError):
+        results_of(lambda task: 1 // task, range(4), n_threads)
+    assert set(blas_threads()) == {2}
+
+
+def test_nested_calls_keep_the_limit_until_the_outermost_ends(two_blas_threads):
+    def outer(task):
+        results_of(lambda inner: inner, range(3), 2)
+        return blas_threads()
+
+    assert all(set(seen) == {1} for seen in results_of(outer, range(4), 2))
+    assert set(blas_threads()) == {2}
+
+
+def test_who_leaves_first_does_not_lift_the_limit_of_who_stays(two_blas_threads):
+    first_inside, first_gone = threading.Event(), threading.Event()
+    seen = []
+
+    def stays():
+        first_inside.wait(5)
+        with one_blas_thread():
+            second_inside.set()
+            first_gone.wait(5)
+            seen.extend(blas_threads())
+
+    second_inside = threading.Event()
+    other = threading.Thread(target=stays)
+    other.start()
+    with one_blas_thread():
+        first_inside.set()
+        second_inside.wait(5)
+    first_gone.set()
+    other.join()
+    assert seen
+    assert set(seen) == {1}
+    assert set(blas_threads()) == {2}
+
+
+def test_many_python_threads_may_enter_at_once(two_blas_threads):
+    def enter(caller):
+        return results_of(lambda task: (caller, task, tuple(set(blas_threads()))), range(5), 2)
+
+    with ThreadPoolExecutor(8) as callers:
+        answers = list(callers.map(enter, range(40)))
+    assert answers == [[(caller, task, (1,)) for task in range(5)] for caller in range(40)]
+    assert set(blas_threads()) == {2}
+
+
+# ---- the same bits for any number of threads --------------------------------------------------------------------
+
+
+def same_bits(compute):
+    """Return the result of ``compute(n_threads)`` after checking that every number of threads gives it."""
+    expected = compute(1)
+    for n_threads in THREADS[1:]:
+        assert compute(n_threads).tobytes() == expected.tobytes()
+    return expected
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks so small that a few rows make many of them."""
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 5)
+    monkeypatch.setattr(scores, "BLOCK_ROWS", 5)
+    monkeypatch.setattr(expanding, "BLOCK_VALUES", 40)
+    monkeypatch.setattr(perceptron, "SMALL_WORK", 0)
+    monkeypatch.setattr(kernel_perceptron, "VISIT_ROWS", 5)
+    monkeypatch.setattr(kernel_perceptron, "CATCH_UP_ROWS", 3)
+    monkeypatch.setattr(kernel_perceptron, "SMALL_WORK", 0)
+
+
+def rows(dtype, n_rows=23, n_features=4, seed=0):
+    return np.random.default_rng(seed).normal(size=(n_rows, n_features)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_gram(small_blocks, kernel, dtype):
+    X = rows(dtype)
+    chosen = Kernel(KERNELS[kernel], gamma=0.3, coef0=0.5, degree=3)
+    K = same_bits(lambda n_threads: blocks.gram(X, X[:11], chosen, n_threads))
+    assert K.dtype == dtype
+    same_bits(lambda n_threads: blocks.gram_symmetric(X, chosen, n_threads))
+    same_bits(lambda n_threads: blocks.gram(sparse.csr_array(X), sparse.csr_array(X[:11]), chosen, n_threads))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_gram_with_blocks_of_the_real_size(kernel):
+    X = rows(np.float32, n_rows=2 * blocks.BLOCK_ROWS + 77, n_features=60)
+    chosen = Kernel(KERNELS[kernel], gamma=0.01, coef0=0.5, degree=3)
+    same_bits(lambda n_threads: blocks.gram(X, X[:700], chosen, n_threads))
+    same_bits(lambda n_threads: blocks.gram_symmetric(X, chosen, n_threads))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_linear_scores(small_blocks, dtype):
+    X, w, b = rows(dtype), np.random.default_rng(1).normal(size=(3, 4)), np.arange(3.0)
+    same_bits(lambda n_threads: scores.linear_scores(X, w, b, n_threads))
+    same_bits(lambda n_threads: scores.linear_scores(sparse.csr_array(X), w, b, n_threads))
+
+
+@pytest.mark.slow
+def test_linear_scores_with_blocks_of_the_real_size():
+    X = rows(np.float64, n_rows=3 * scores.BLOCK_ROWS + 5, n_features=50)
+    w = np.random.default_rng(1).normal(size=(3, 50))
+    same_bits(lambda n_threads: scores.linear_scores(X, w, np.zeros(3), n_threads))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_expand(small_blocks, dtype):
+    X, shape = rows(dtype), expanding.expansion(4, 3, True)
+    same_bits(lambda n_threads: expanding.expand(X, shape, True, n_threads))
+    same_bits(lambda n_threads: expanding.expand(sparse.csr_array(X), shape, True, n_threads).toarray())
+
+
+@pytest.mark.slow
+def test_expand_sparse_with_blocks_of_the_real_size():
+    X = sparse.random_array((3000, 30), density=0.1, rng=np.random.default_rng(0), format="csr")
+    shape = expanding.expansion(30, 2, True)
+    same_bits(lambda n_threads: expanding.expand(X, shape, True, n_threads).data)
+
+
+@pytest.mark.parametrize("rule", [perceptron.PerceptronRule(), perceptron.PerceptronRule(l1=0.01, l2=0.01)])
+def test_perceptron_steps(small_blocks, rule):
+    X = rows(np.float64)
+    codes = np.random.default_rng(2).integers(3, size=len(X))
+    signs = np.array([np.where(codes == code, 1.0, -1.0) for code in range(3)])
+
+    def coefficients(n_threads):
+        start = perceptron.perceptron_start(np.zeros((3, 4)), np.zeros(3))
+        stop = perceptron.StopRule(6, -np.inf, 5)
+        mass = np.ones(len(X))
+        *_, last = perceptron.perceptron_steps(rows_of(X), signs, mass, rule, stop, start, 7, n_threads)
+        return np.column_stack([last.coefficients(), last.intercepts(), last.numbers])
+
+    assert same_bits(coefficients).any()
+
+
+@pytest.mark.parametrize("max_bytes", [0, 1e9])
+@pytest.mark.parametrize("budget", [0, 6])
+def test_kernel_perceptron_steps(small_blocks, budget, max_bytes):
+    X = rows(np.float32)
+    codes = np.random.default_rng(2).integers(3, size=len(X))
+    signs = np.array([np.where(codes == code, 1.0, -1.0) for code in range(3)])
+    rule = kernel_perceptron.KernelRule(max_epochs=4, budget=budget)
+
+    def coefficients(n_threads):
+        values = KernelValues(X, Kernel(KERNELS["rbf"], 0.5), n_threads, max_bytes)
+        mass = np.ones(len(X))
+        *_, last = kernel_perceptron.kernel_perceptron_steps(values, signs, mass, rule, 7, n_threads)
+        return np.column_stack([last.a, last.late_a])
+
+    assert same_bits(coefficients).any()

@@ -1,0 +1,194 @@
+"""Small fitted models of every kind, made from fixed numbers: what the model file must be able to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from scipy import sparse
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from eigenwood import KernelPerceptron, Perceptron, PolynomialExpansion, TableEncoder
+
+METHODS = ("predict", "decision_function", "transform")
+
+
+class Sample(NamedTuple):
+    """A fitted model with the data it was fitted to, which are also the queries."""
+
+    model: Any
+    X: Any
+    y: Any
+
+
+def rows(n_rows: int = 24, dtype: type = np.float64) -> np.ndarray:
+    """Return rows of three features that are whole eighths: exact in float32, and no two are equal."""
+    i = np.arange(n_rows)
+    return np.column_stack([(5 * i) % 17, (3 * i) % 11, i % 7]).astype(dtype) / 8.0
+
+
+def two(X: np.ndarray) -> np.ndarray:
+    """Return codes 0 and 1: a curved border, which no hyperplane follows."""
+    return (X[:, 0] * X[:, 1] + X[:, 2] > 1.0).astype(int)
+
+
+def three(X: np.ndarray) -> np.ndarray:
+    """Return codes 0, 1 and 2."""
+    return np.digitize(X[:, 0] + X[:, 1] * X[:, 2], [0.8, 1.6])
+
+
+def mixed_frame() -> pa.Table:
+    """Return a table with numbers, categories and holes."""
+    sizes = [1.5, None, 3.0, 4.5, 2.0, 2.5, None, 8.0]
+    colours = ["red", "blue", None, "red", "green", "blue", "blue", "red"]
+    return pa.table({"size": sizes, "colour": colours, "old": [True, False] * 4})
+
+
+def labelled(estimator: Any, label: Callable[[np.ndarray], Any], X: Any = None) -> Callable[[], Sample]:
+    """Return what fits ``estimator`` to the labels."""
+
+    def fit() -> Sample:
+        given = rows() if X is None else X
+        plain = given.toarray() if sparse.issparse(given) else np.asarray(given)
+        y = label(plain)
+        return Sample(estimator.fit(given, y), given, y)
+
+    return fit
+
+
+def transforming(estimator: Any, X: Any) -> Callable[[], Sample]:
+    return lambda: Sample(estimator.fit(X), X, None)
+
+
+def named(X: np.ndarray) -> pd.DataFrame:
+    return pd.DataFrame(X, columns=["length", "width", "größe"])
+
+
+def linear_gram(X: np.ndarray) -> np.ndarray:
+    return X @ X.T
+
+
+def gram_sample() -> Sample:
+    X = rows()
+    K = linear_gram(X) ** 2
+    return Sample(KernelPerceptron(kernel="precomputed", max_iter=20).fit(K, three(X)), K, three(X))
+
+
+def table_pipeline() -> Sample:
+    X, y = mixed_frame(), ["no", "yes", "yes", "yes", "no", "no", "no", "yes"]
+    steps = [("encode", TableEncoder()), ("expand", PolynomialExpansion()), ("learn", Perceptron(max_iter=50))]
+    return Sample(Pipeline(steps).fit(X, y), X, y)
+
+
+def nested_pipeline() -> Sample:
+    X = rows()
+    inner = make_pipeline(TableEncoder(), PolynomialExpansion(include_bias=False))
+    return Sample(make_pipeline(inner, KernelPerceptron(vote="voted", max_iter=5)).fit(X, three(X)), X, three(X))
+
+
+WORDS = np.array(["low", "", "très haut"])
+SPARSE = sparse.csr_array(np.where(rows() > 1.0, 0.0, rows()))
+
+MAKERS: dict[str, Callable[[], Sample]] = {
+    "perceptron": labelled(Perceptron(), two),
+    "perceptron-strings": labelled(Perceptron(), lambda X: WORDS[three(X)]),
+    "perceptron-objects": labelled(Perceptron(), lambda X: WORDS[three(X)].astype(object)),
+    "perceptron-bool": labelled(Perceptron(), lambda X: two(X) == 1),
+    "perceptron-floats": labelled(Perceptron(), lambda X: two(X) - 1.0),
+    "perceptron-int8": labelled(Perceptron(), lambda X: three(X).astype(np.int8) - 1),
+    "perceptron-uint64": labelled(Perceptron(), lambda X: two(X).astype(np.uint64)),
+    "perceptron-names": labelled(Perceptron(), three, named(rows())),
+    "perceptron-penalty": labelled(
+        Perceptron(penalty="elasticnet", alpha=1e-3, max_iter=20, tol=None, class_weight={0: 1, 1: 2.5}), two
+    ),
+    "perceptron-early": labelled(Perceptron(early_stopping=True, validation_fraction=0.25), two),
+    "perceptron-limit": labelled(Perceptron(time_limit=1e-9, random_state=np.int64(3)), two),
+    "perceptron-sparse": labelled(Perceptron(class_weight="balanced"), two, SPARSE),
+    "kernel-perceptron": labelled(KernelPerceptron(), two),
+    "kernel-perceptron-averaged": labelled(
+        KernelPerceptron(kernel="poly", degree=2, coef0=1.0, vote="averaged", max_iter=10), three
+    ),
+    "kernel-perceptron-voted": labelled(KernelPerceptron(vote="voted", max_iter=10), lambda X: WORDS[three(X)]),
+    "kernel-perceptron-budget": labelled(KernelPerceptron(max_support=5, max_iter=10), two),
+    "kernel-perceptron-float32": labelled(KernelPerceptron(gamma=0.5, max_iter=10), two, rows(dtype=np.float32)),
+    "kernel-perceptron-laplacian": labelled(KernelPerceptron(kernel="laplacian", gamma=2, max_iter=10), two),
+    "kernel-perceptron-sigmoid": labelled(KernelPerceptron(kernel="sigmoid", coef0=-1.0, max_iter=5), two),
+    "kernel-perceptron-sparse": labelled(KernelPerceptron(vote="voted", max_iter=10), three, SPARSE),
+    "kernel-perceptron-names": labelled(KernelPerceptron(max_iter=10), two, named(rows())),
+    "kernel-perceptron-precomputed": gram_sample,
+    "polynomial-expansion": transforming(PolynomialExpansion(), rows()),
+    "polynomial-expansion-plain": transforming(
+        PolynomialExpansion(degree=3, include_bias=False, kernel_scale=False), named(rows())
+    ),
+    "polynomial-expansion-sparse": transforming(PolynomialExpansion(sparse_output=True), SPARSE),
+    "table-encoder": transforming(TableEncoder(), mixed_frame()),
+    "table-encoder-numbers": transforming(TableEncoder(scale=False), rows()),
+    "table-encoder-few": transforming(TableEncoder(max_categories=1), mixed_frame().select(["colour"])),
+    "pipeline": table_pipeline,
+    "pipeline-nested": nested_pipeline,
+}
+
+
+@cache
+def sample(name: str) -> Sample:
+    """Return the fitted sample; made once, and nobody changes it."""
+    return MAKERS[name]()
+
+
+def dense(values: Any) -> np.ndarray:
+    return values.toarray() if sparse.issparse(values) else np.asarray(values)
+
+
+def outputs(model: Any, X: Any) -> dict[str, np.ndarray]:
+    """Return what the model makes of X, by method."""
+    return {name: dense(getattr(model, name)(X)) for name in METHODS if hasattr(model, name)}
+
+
+def parts_of(model: Any) -> list[Any]:
+    """Return the estimators in a model: itself, or those of its steps."""
+    if isinstance(model, Pipeline):
+        return [part for _, step in model.steps for part in parts_of(step)]
+    return [model]
+
+
+def fitted_values(model: Any) -> dict[str, Any]:
+    return {name: getattr(model, name) for name in model.FITTED if hasattr(model, name)}
+
+
+def assert_same_model(got: Any, wanted: Any) -> None:
+    """Both have the same steps, parameters and fitted attributes, bit for bit."""
+    assert type(got) is type(wanted)
+    if isinstance(wanted, Pipeline):
+        assert [name for name, _ in got.steps] == [name for name, _ in wanted.steps]
+    for one, other in zip(parts_of(got), parts_of(wanted), strict=True):
+        assert type(one) is type(other)
+        assert one.get_params() == other.get_params()
+        assert fitted_values(one).keys() == fitted_values(other).keys()
+        for name, value in fitted_values(other).items():
+            assert_same_value(name, getattr(one, name), value)
+
+
+def assert_same_value(name: str, got: Any, wanted: Any) -> None:
+    if sparse.issparse(wanted):
+        assert got.shape == wanted.shape, name
+        for part in ("data", "indices", "indptr"):
+            assert_same_value(f"{name}.{part}", getattr(got, part), getattr(wanted, part))
+    elif isinstance(wanted, np.ndarray):
+        assert got.dtype == wanted.dtype, name
+        assert got.shape == wanted.shape, name
+        assert got.tolist() == wanted.tolist() if wanted.dtype == object else got.tobytes() == wanted.tobytes(), name
+    else:
+        assert got == wanted, name
+
+
+def assert_same_outputs(got: Any, wanted: Any, X: Any) -> None:
+    """Both make the same bits of X."""
+    results, expected = outputs(got, X), outputs(wanted, X)
+    assert results.keys() == expected.keys()
+    for method, values in expected.items():
+        assert results[method].dtype == values.dtype, method
+        np.testing.assert_array_equal(results[method], values, err_msg=method)

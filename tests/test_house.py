@@ -1,0 +1,93 @@
+"""The house itself: what a newcomer relies on."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+import eigenwood
+from eigenwood.estimators.registry import ENTRIES
+
+WARM = """
+import numpy as np
+from scipy import sparse
+import eigenwood
+from eigenwood.core.kernels.blocks import gram
+from eigenwood.core.kernels.functions import KERNELS, Kernel
+rng = np.random.default_rng(0)
+X = rng.random((40, 5)); y = np.arange(40) % 3
+for data in (X, X.astype(np.float32), sparse.csr_array(X)):
+    eigenwood.Perceptron(penalty="elasticnet").fit(data, y)
+    eigenwood.KernelPerceptron(vote="voted").fit(data, y).predict(data)
+    eigenwood.PolynomialExpansion().fit(data).transform(data)
+    for code in KERNELS.values():
+        gram(data, data, Kernel(code))
+"""
+
+COUNT_COMPILED = """
+import numba.core.event as event
+from numba.core.dispatcher import Dispatcher
+with event.install_recorder("numba:compile") as recorder:
+    exec(WARM)
+print("compiled", sum(e.is_start for _, e in recorder.buffer))
+"""
+
+
+@pytest.mark.slow
+def test_a_second_process_compiles_nothing(tmp_path):
+    program = f"WARM = {WARM!r}\n{COUNT_COMPILED}"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+
+    def compiled() -> int:
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return int(done.stdout.split()[-1])
+
+    assert compiled() > 10
+    assert compiled() == 0
+
+
+def test_every_kernel_is_cached_and_free_of_the_gil(repository):
+    for path in (repository / "src" / "eigenwood").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for decorator in getattr(node, "decorator_list", []):
+                if "njit" in ast.unparse(decorator):
+                    words = ast.unparse(decorator)
+                    assert "cache=True" in words, f"{path.name}: {node.name}"
+                    assert "nogil=True" in words, f"{path.name}: {node.name}"
+
+
+def test_the_import_rule_has_no_exceptions(repository):
+    contracts = tomllib.loads((repository / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    assert contracts
+    assert all("ignore_imports" not in contract for contract in contracts)
+
+
+def test_the_readme_has_two_set_up_commands_right_after_its_sentence(repository):
+    readme = (repository / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^pip install .*$", readme, flags=re.MULTILINE)
+    assert commands == ["pip install . && eigenwood learn heart", 'pip install ".[test]" && python -m pytest']
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_every_method_is_exported_and_has_its_page(entry, repository):
+    assert getattr(eigenwood, entry.estimator.__name__) is entry.estimator
+    assert entry.estimator.__name__ in eigenwood.__all__
+    page = (repository / "docs" / "methods" / f"{entry.name}.md").read_text(encoding="utf-8")
+    assert entry.estimator.__name__ in page
+
+
+def test_nothing_is_left_open_in_the_source(repository):
+    for path in (repository / "src").rglob("*.py"):
+        assert not re.search(r"TODO|FIXME|NotImplementedError", path.read_text(encoding="utf-8")), path
+
+
+def test_version_is_the_packages(repository):
+    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+    assert eigenwood.__version__ == project["version"]
