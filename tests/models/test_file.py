@@ -18,12 +18,12 @@ from eigenwood import KernelPerceptron, Perceptron, PolynomialExpansion, TableEn
 from eigenwood.errors import EigenwoodError, ModelFileError
 from eigenwood.estimators import registry
 from eigenwood.models import file as model_file
+from eigenwood.proofs.claim import Certificate, at_most, measured
 from tests.models.crafting import assert_one_sentence, without_name
 from tests.models.samples import (
     MAKERS,
     assert_same_model,
     assert_same_outputs,
-    dense,
     parts_of,
     rows,
     sample,
@@ -52,12 +52,11 @@ def test_a_loaded_model_can_be_verified(name, path):
     assert eigenwood.verify(loaded, X, y) == eigenwood.verify(model, X, y)
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", [name for name in MAKERS if name != "perceptron-limit"])
 def test_a_loaded_model_can_be_cloned_and_fitted_again(name, path):
     model, X, y = sample(name)
     again = clone(eigenwood.load(eigenwood.save(model, path))).fit(X, y)
-    assert dense(again[-1].transform(X) if isinstance(again, Pipeline) and y is None else 0) is not None
-    assert [type(part) for part in parts_of(again)] == [type(part) for part in parts_of(model)]
+    assert_same_model(again, model)
 
 
 def test_every_registered_estimator_is_among_the_samples():
@@ -120,11 +119,11 @@ def test_keys_of_class_weight_keep_their_type(path):
 
 
 def test_a_claim_without_a_finite_number_is_kept(path):
-    X = rows() * 1e160
-    model = Perceptron(max_iter=2, tol=None).fit(X, two(rows()))
+    model = Perceptron().fit(rows(), two(rows()))
+    model.certificate_ = Certificate((measured("a", "b", np.inf), at_most("c", "d", np.nan, -np.inf)))
     loaded = eigenwood.load(eigenwood.save(model, path))
     assert str(loaded.certificate_) == str(model.certificate_)
-    assert not all(np.isfinite(claim.value) for claim in model.certificate_)
+    assert not loaded.certificate_.holds
 
 
 def test_a_pipeline_in_a_pipeline(path):

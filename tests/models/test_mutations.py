@@ -88,7 +88,7 @@ def accidents(draw, good):
 
 @pytest.mark.slow
 @settings(
-    max_examples=1500,
+    max_examples=3000,
     deadline=None,
     database=None,
     derandomize=True,

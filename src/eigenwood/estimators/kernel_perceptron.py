@@ -160,7 +160,7 @@ class KernelPerceptron(ScoringClassifier):
         data, places = self._joined(data, places)
 
         threads = thread_count("KernelPerceptron", self.n_jobs)
-        values = self._kernel_values(data, places, gamma, threads)
+        values = self._kernel_values(data, places, gamma)
         steps = kernel_perceptron_steps(
             values,
             one_against_rest(data.classes),
@@ -181,7 +181,7 @@ class KernelPerceptron(ScoringClassifier):
             setattr(self, name, value)
         self.converged_ = outcome.step.converged
         self.stop_reason_ = outcome.reason
-        self.certificate_ = perceptron_certificate(kernel_perceptron_facts(self, data, places))
+        self.certificate_ = perceptron_certificate(self._facts_of_the_fit(data, places, outcome.step))
         return self
 
     def decision_function(self, X):
@@ -241,10 +241,10 @@ class KernelPerceptron(ScoringClassifier):
         joined = Training(data.X[first], Classes(data.classes.labels, data.classes.codes[first]), mass)
         return joined, places[first]
 
-    def _kernel_values(self, data: Training, places: np.ndarray, gamma: float, threads: int) -> KernelValues:
+    def _kernel_values(self, data: Training, places: np.ndarray, gamma: float) -> KernelValues:
         if self.kernel == "precomputed":
             return KernelValues.precomputed(np.ascontiguousarray(data.X[:, places].T))
-        return KernelValues(data.X, resolved_kernel(self, gamma), threads, self.memory_limit * 1e6)
+        return KernelValues(data.X, resolved_kernel(self, gamma), self.memory_limit * 1e6)
 
     def _rule(self) -> KernelRule:
         return KernelRule(self.max_iter, bool(self.fit_intercept), self.max_support or 0, self.vote == VOTED)
@@ -268,6 +268,33 @@ class KernelPerceptron(ScoringClassifier):
             attributes |= _history(step.history, used)
         return attributes
 
+    def _facts_of_the_fit(self, data: Training, places: np.ndarray, step: KernelPerceptronStep) -> list:
+        """Return what the certificate speaks about, from the scores that the fit kept: nothing is computed again.
+
+        The scores are those of the last rule, so an averaged or voted one does not say which rows are wrong.
+        """
+        signs = one_against_rest(data.classes)
+        wrong = (signs * (step.scores + step.b[:, None]) <= 0.0) @ data.weights if self.vote == LAST else None
+        squares = np.einsum("ik,ki->k", step.a, step.scores) + step.b**2
+        return self._facts(_largest_similarity(self, data, places), wrong, squares)
+
+    def _facts(self, largest: float, wrong: np.ndarray | None, squares: np.ndarray) -> list[PerceptronFacts]:
+        """Return the facts of each problem; ``squares`` are ‖(w, b)‖²."""
+        constant = 1.0 if self.fit_intercept else 0.0
+        radius = float(np.sqrt(max(largest + constant, 0.0)))
+        return [
+            PerceptronFacts(
+                label=label,
+                steps=float(self.n_mistakes_[i]),
+                norm=None if self.vote == AVERAGED else float(np.sqrt(max(squares[i], 0.0))),
+                radius=radius,
+                n_wrong=None if wrong is None else float(wrong[i]),
+                converged=self.converged_ and self.vote == LAST,
+                novikoff=self.max_support is None,
+            )
+            for i, label in enumerate(problem_labels(self.classes_))
+        ]
+
     def _takes_sparse(self) -> bool:
         return not callable(self.kernel) and self.kernel != "precomputed"
 
@@ -289,36 +316,18 @@ def _history(blocks: list[np.ndarray], used: np.ndarray) -> dict:
     }
 
 
-def kernel_perceptron_facts(model: KernelPerceptron, data: Training, places: np.ndarray) -> list[PerceptronFacts]:
-    """Return what the certificate speaks about, measured on the rows with the final coefficients."""
-    wrong = (one_against_rest(data.classes).T * model._scores(data.X) <= 0.0).T @ data.weights
-    among = _support_gram(model, data, places)
-    norms = np.einsum("ki,ij,kj->k", model.dual_coef_, among, model.dual_coef_) + model.intercept_**2
-    constant = 1.0 if model.fit_intercept else 0.0
-    radius = float(np.sqrt(max(_largest_similarity(model, data, places) + constant, 0.0)))
-    nothing_forgotten = model.max_support is None
-    return [
-        PerceptronFacts(
-            label=label,
-            steps=float(model.n_mistakes_[i]),
-            norm=None if model.vote == AVERAGED else float(np.sqrt(max(norms[i], 0.0))),
-            radius=radius,
-            n_wrong=float(wrong[i]),
-            converged=model.converged_ and model.vote == LAST,
-            novikoff=nothing_forgotten,
-        )
-        for i, label in enumerate(problem_labels(data.classes.labels))
-    ]
-
-
 def verify_kernel_perceptron(model: KernelPerceptron, data: Training) -> Certificate:
     """Return the certificate, recomputed from the rows; γ is found without the perceptron."""
     data = data._replace(weights=class_weights(model, model.class_weight, data))
-    facts = kernel_perceptron_facts(model, data, np.arange(data.weights.size))
+    places = np.arange(data.weights.size)
+    signs = one_against_rest(data.classes)
+    wrong = (signs.T * model._scores(data.X) <= 0.0).T @ data.weights
+    among = _support_gram(model, data, places)
+    squares = np.einsum("ki,ij,kj->k", model.dual_coef_, among, model.dual_coef_) + model.intercept_**2
+    facts = model._facts(_largest_similarity(model, data, places), wrong, squares)
     if model.kernel == "precomputed":
         return perceptron_certificate(facts)
     kernel = resolved_kernel(model, model.gamma_)
-    signs = one_against_rest(data.classes)
     margins = [separability(data.X, row, kernel, bool(model.fit_intercept)) for row in signs]
     return perceptron_certificate(facts, margins)
 

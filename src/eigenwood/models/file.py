@@ -323,7 +323,7 @@ def _digest(content: dict, tensors: Tensors) -> str:
 def _brief(told: Any) -> str:
     """Return a value from a file, or an error of another library, in a few printable words on one line."""
     if isinstance(told, Exception):
-        told = f"{type(told).__name__}: {told}"
+        told = f"{type(told).__name__}: {str(told).split('. ')[0]}"
     words = " ".join((told if isinstance(told, str) else repr(told)).split()).rstrip(".")
     words = "".join(letter if letter.isprintable() else "?" for letter in words)
     return words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE]} …"

@@ -24,7 +24,7 @@ class PerceptronFacts(NamedTuple):
     steps: float  # M: steps taken because of a mistake, each at most 1
     norm: float | None  # ‖(w, b)‖ / η; None when the final rule is not the sum of the steps
     radius: float  # R: the largest ‖(x, 1)‖
-    n_wrong: float  # weight of the rows on the wrong side at the end
+    n_wrong: float | None  # weight of the rows on the wrong side at the end; None when nobody counted
     converged: bool  # an epoch passed without a mistake
     novikoff: bool  # started at zero, no penalty, nothing forgotten: the theorem speaks of this run
 
@@ -33,7 +33,8 @@ def perceptron_certificate(problems: list[PerceptronFacts], margins: list[Separa
     """Return the claims about every problem; ``margins`` adds what the verifier found out about separability."""
     claims: list[Claim] = []
     for i, facts in enumerate(problems):
-        claims.append(errors_claim(facts))
+        if facts.n_wrong is not None:
+            claims.append(errors_claim(facts, facts.n_wrong))
         if not facts.novikoff:
             claims.append(measured(f"mistakes{facts.label}", "steps taken because of a mistake", facts.steps))
             continue
@@ -43,12 +44,12 @@ def perceptron_certificate(problems: list[PerceptronFacts], margins: list[Separa
     return Certificate(tuple(claims))
 
 
-def errors_claim(facts: PerceptronFacts) -> Claim:
+def errors_claim(facts: PerceptronFacts, n_wrong: float) -> Claim:
     """Return the weight of the training rows on the wrong side: none, when the fit says it converged."""
     name = f"training errors{facts.label}"
     if facts.converged:
-        return at_most(name, "after an epoch without a mistake no training row is wrong", facts.n_wrong, 0.0)
-    return measured(name, "training rows on the wrong side, by weight", facts.n_wrong)
+        return at_most(name, "after an epoch without a mistake no training row is wrong", n_wrong, 0.0)
+    return measured(name, "training rows on the wrong side, by weight", n_wrong)
 
 
 def norm_claim(facts: PerceptronFacts, norm: float) -> Claim:

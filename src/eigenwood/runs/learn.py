@@ -130,6 +130,7 @@ def pipeline(candidate: Candidate, seed: int, time_limit: float) -> Pipeline:
 
 def rows_with_target(table: Table, target: str) -> np.ndarray:
     """Return the numbers of the rows whose target is known."""
+    table.column(target)  # raises, with a suggestion, if there is no such column
     return np.flatnonzero(table.frame[target].is_valid().to_numpy())
 
 

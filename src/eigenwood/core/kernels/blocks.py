@@ -11,7 +11,7 @@ returns the block of their similarities.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ KernelFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class Prepared(NamedTuple):
-    """Rows ready for products: themselves, moved to the origin where the kernel allows it, squared norms."""
+    """Rows ready for products: themselves, moved to the origin where the kernel allows it, squared norms if needed."""
 
     rows: np.ndarray
     centred: np.ndarray
@@ -59,7 +59,7 @@ def gram(X, Z, kernel: Kernel | KernelFunction, n_threads: int = 1) -> np.ndarra
     right = prepared(Z, kernel, start)
 
     def fill(rows: slice) -> None:
-        _fill_tile(K[rows], prepared(X[rows], kernel, start), right, kernel)
+        fill_tile(K[rows], prepared(X[rows], kernel, start), right, kernel)
 
     results_of(fill, row_blocks(X.shape[0], BLOCK_ROWS), n_threads)
     return K
@@ -79,7 +79,7 @@ def gram_symmetric(X, kernel: Kernel | KernelFunction, n_threads: int = 1) -> np
     def fill(rows: slice) -> None:
         right = slice(rows.start, n)
         tile = np.empty((rows.stop - rows.start, n - rows.start), dtype=X.dtype)
-        _fill_tile(tile, _taken(whole, rows), _taken(whole, right), kernel)
+        fill_tile(tile, taken(whole, rows), taken(whole, right), kernel)
         width = rows.stop - rows.start
         square = tile[:, :width]
         square[:] = np.triu(square) + np.triu(square, 1).T
@@ -106,12 +106,6 @@ def gram_diagonal(X, kernel: Kernel | KernelFunction) -> np.ndarray:
     return diagonal
 
 
-def gram_blocks(X, Z, kernel, n_threads: int, block_rows: int) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield (rows, K[rows]) so that never more than ``block_rows`` rows of K are in memory."""
-    for rows in row_blocks(X.shape[0], block_rows):
-        yield rows, gram(X[rows], Z, kernel, n_threads)
-
-
 def origin(Z, kernel: Kernel) -> np.ndarray | None:
     """Return the point that rows are measured from: the mean, where the kernel sees differences only."""
     if kernel.code != RBF or sparse.issparse(Z) or Z.shape[0] == 0:
@@ -129,11 +123,13 @@ def prepared(rows, kernel: Kernel, start: np.ndarray | None) -> Prepared:
     return Prepared(rows, centred, squared_row_norms(rows_of(centred)).astype(rows.dtype))
 
 
-def _taken(whole: Prepared, rows: slice) -> Prepared:
-    return Prepared(whole.rows[rows], whole.centred[rows], whole.norms[rows])
+def taken(whole: Prepared, rows: slice | np.ndarray) -> Prepared:
+    """Return some of the prepared rows."""
+    norms = whole.norms[rows] if whole.norms.size else whole.norms
+    return Prepared(whole.rows[rows], whole.centred[rows], norms)
 
 
-def _fill_tile(tile, left: Prepared, right: Prepared, kernel: Kernel) -> None:
+def fill_tile(tile, left: Prepared, right: Prepared, kernel: Kernel) -> None:
     """Write k(left, right) into ``tile``."""
     if sparse.issparse(left.rows):
         tile[:] = _sparse_tile(left, right, kernel)

@@ -6,7 +6,7 @@
 The scores of all rows are kept up to date. Rows are visited in blocks, so that kernel values come from matrix
 products: inside a block a mistake changes the scores of the block at once; behind it, those of all rows.
 
-    visit        │ block of 256 │ → who changed, by how much        needs k(block ∪ support, block)
+    visit        │ block of rows │ → who changed, by how much        needs k(block ∪ support, block)
     catch up     scores of all rows += change · k(changed, all rows)     one row of K for each change
 
 With a budget, the example that matters least to w leaves when one too many has come: the smallest ‖a_i‖²·k(x_i, x_i)
@@ -24,9 +24,10 @@ from numba import njit
 from eigenwood.core.kernels.source import KernelValues
 from eigenwood.core.threads import results_of, row_blocks
 
-VISIT_ROWS = 256
+MOST_VISITS, FEWEST_VISITS = 256, 16  # rows in a block
+BLOCK_VALUES = 64_000_000  # kernel values that one block may ask for: some tenths of a second
 CATCH_UP_ROWS = 4096
-SMALL_WORK = 2_000_000  # below this a thread costs more than it brings
+SMALL_WORK = 4_000_000  # below this a thread costs more than it brings
 
 
 class KernelRule(NamedTuple):
@@ -46,6 +47,7 @@ class KernelPerceptronStep(NamedTuple):
     late_a: np.ndarray  # Σ change · time of the change: what the average of all rounds lacks of a
     late_b: np.ndarray
     mistakes: np.ndarray  # (n_problems,)
+    scores: np.ndarray  # (n_problems, n_rows) Σ_i a_i k(x_i, x_j), without b
     clock: np.ndarray  # (1,) presentations so far
     history: list  # Change arrays, one for each block
     epoch: int
@@ -73,7 +75,6 @@ def kernel_perceptron_steps(
 ) -> Iterator[KernelPerceptronStep]:
     """Yield the state after every block of rows, until an epoch passes without a mistake."""
     n_problems, n_rows = signs.shape
-    scores = np.zeros((n_problems, n_rows))
     born = np.zeros(n_rows)
     diagonal = kernel.diagonal()
     rng = None if seed is None else np.random.default_rng(seed)
@@ -81,12 +82,15 @@ def kernel_perceptron_steps(
     for epoch in range(1, rule.max_epochs + 1):
         order = np.arange(n_rows) if rng is None else rng.permutation(n_rows)
         mistakes_before = step.mistakes.sum()
-        for block in row_blocks(n_rows, VISIT_ROWS):
+        for block in row_blocks(n_rows, visits_at_once(n_rows)):
             visited = order[block]
             members = _members(visited, step.a, rule)
             before = step.a[members]
-            _visit(kernel, visited, members, signs, mass, scores, born, diagonal, step, rule)
-            _catch_up(kernel, members, step.a[members] - before, scores, n_threads)
+            if not _all_right(visited, signs, step):
+                _visit(kernel, visited, members, signs, mass, born, diagonal, step, rule)
+                _catch_up(kernel, members, step.a[members] - before, step.scores, n_threads)
+            else:
+                step.clock[0] += mass[visited].sum()
             if block.stop < n_rows:
                 yield step._replace(epoch=epoch)
 
@@ -104,6 +108,7 @@ def _before_the_first(n_rows: int, n_problems: int) -> KernelPerceptronStep:
         late_a=np.zeros((n_rows, n_problems)),
         late_b=np.zeros(n_problems),
         mistakes=np.zeros(n_problems),
+        scores=np.zeros((n_problems, n_rows)),
         clock=np.zeros(1),
         history=[],
         epoch=0,
@@ -111,6 +116,16 @@ def _before_the_first(n_rows: int, n_problems: int) -> KernelPerceptronStep:
         whole=False,
         last=False,
     )
+
+
+def visits_at_once(n_rows: int) -> int:
+    """Return how many rows are visited before all rows catch up: fewer in a large table, to look at the clock often."""
+    return max(FEWEST_VISITS, min(MOST_VISITS, BLOCK_VALUES // n_rows))
+
+
+def _all_right(visited: np.ndarray, signs: np.ndarray, step: KernelPerceptronStep) -> bool:
+    """Return whether no visited row is wrong: then nothing changes, and no kernel value is needed."""
+    return bool((signs[:, visited] * (step.scores[:, visited] + step.b[:, None]) > 0.0).all())
 
 
 def _members(visited: np.ndarray, a: np.ndarray, rule: KernelRule) -> np.ndarray:
@@ -121,9 +136,9 @@ def _members(visited: np.ndarray, a: np.ndarray, rule: KernelRule) -> np.ndarray
     return np.concatenate([visited, np.setdiff1d(support, visited)])
 
 
-def _visit(kernel, visited, members, signs, mass, scores, born, diagonal, step, rule) -> None:
+def _visit(kernel, visited, members, signs, mass, born, diagonal, step, rule) -> None:
     """Visit one block; update the step and the scores of its rows."""
-    local = scores[:, visited]
+    local = step.scores[:, visited]
     a, late_a, ages = step.a[members], step.late_a[members], born[members]
     most_changes = 2 * visited.size * signs.shape[0] if rule.keep_history else 0
     history = np.zeros(most_changes, dtype=CHANGE)
@@ -161,12 +176,16 @@ def _catch_up(kernel, members, change, scores, n_threads) -> None:
         return
     rows, change = members[moved], change[moved]
 
+    fresh = kernel.reserve(rows)
+
     def add(columns: slice) -> None:
+        kernel.fill(fresh, columns)
         K, places = kernel.slab(rows, columns)
         add_changes(K, places, change, scores[:, columns])
 
-    small = np.count_nonzero(change) * scores.shape[1] < SMALL_WORK
-    results_of(add, row_blocks(scores.shape[1], CATCH_UP_ROWS), 1 if small else n_threads)
+    small = (rows.size + fresh.size * kernel.n_features) * scores.shape[1] < SMALL_WORK
+    threads = n_threads if kernel.takes_threads and not small else 1
+    results_of(add, row_blocks(scores.shape[1], CATCH_UP_ROWS), threads)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
