@@ -54,14 +54,14 @@ def test_products_sums_and_norms_equal_the_textbook(seed, dtype):
         assert row_count(rows) == 7
         for i in range(7):
             product = sum(float(X[i, j]) * vector[j] for j in range(5))
-            target = vector.copy()
+            target, factor = vector.copy(), np.float64(-2.5)
             if is_sparse(rows):
                 stored = slice(rows.indptr[i], rows.indptr[i + 1])
                 computed = sparse_dot(rows.data[stored], rows.indices[stored], vector)
-                sparse_add(rows.data[stored], rows.indices[stored], -2.5, target)
+                sparse_add(rows.data[stored], rows.indices[stored], factor, target)
             else:
                 computed = dense_dot(rows.dense[i], vector)
-                dense_add(rows.dense[i], -2.5, target)
+                dense_add(rows.dense[i], factor, target)
             assert computed == pytest.approx(product, rel=1e-13, abs=1e-14)
             assert_allclose(target, [vector[j] - 2.5 * float(X[i, j]) for j in range(5)], rtol=1e-13)
         expected = [sum(float(value) ** 2 for value in x) for x in X]

@@ -222,7 +222,9 @@ def test_a_function_as_kernel(path):
         "(set_params(kernel=…) changes it on the fitted model)."
     )
     model.set_params(kernel="linear")
-    np.testing.assert_allclose(eigenwood.load(eigenwood.save(model, path)).decision_function(X), model.decision_function(X))
+    np.testing.assert_allclose(
+        eigenwood.load(eigenwood.save(model, path)).decision_function(X), model.decision_function(X)
+    )
 
 
 def test_a_random_state(path):
@@ -286,7 +288,9 @@ def test_labels_that_a_file_cannot_hold(dtype, path):
 
 def test_a_parameter_changed_to_nonsense_after_fit(path):
     model = PolynomialExpansion().fit(rows()).set_params(degree=-1)
-    assert unsavable(model, path) == "PolynomialExpansion: degree must be an integer at least 1 and at most 100; got -1."
+    assert (
+        unsavable(model, path) == "PolynomialExpansion: degree must be an integer at least 1 and at most 100; got -1."
+    )
 
 
 def test_a_folder_that_is_not_there(tmp_path):

@@ -286,10 +286,14 @@ def test_a_parameter_twice(copy):
 
 
 def test_a_parameter_missing_or_too_much(copy):
-    sentence = refused(changed(copy("table-encoder"), lambda content, tensors: model_of(content)["params"].pop("scale")))
+    sentence = refused(
+        changed(copy("table-encoder"), lambda content, tensors: model_of(content)["params"].pop("scale"))
+    )
     assert sentence == "the params of TableEncoder must hold exactly max_categories, scale; got max_categories."
     sentence = refused(changed(copy("table-encoder"), lambda content, tensors: model_of(content)["params"].update(x=1)))
-    assert sentence == "the params of TableEncoder must hold exactly max_categories, scale; got scale, max_categories, x."
+    assert (
+        sentence == "the params of TableEncoder must hold exactly max_categories, scale; got scale, max_categories, x."
+    )
 
 
 # -------------------------------------------------------------------------------------- arrays
@@ -405,18 +409,24 @@ def test_a_sparse_shape_that_is_none(shape, copy):
 @pytest.mark.parametrize("n_features", [2, 10**12, -3, 3.0, True, None, "3"])
 def test_a_number_of_features_that_fits_nothing(n_features, copy):
     for name in ("perceptron", "kernel-perceptron", "table-encoder-numbers", "polynomial-expansion"):
-        refused(changed(copy(name), lambda content, tensors: model_of(content)["fitted"].update(n_features_in_=n_features)))
+        refused(
+            changed(copy(name), lambda content, tensors: model_of(content)["fitted"].update(n_features_in_=n_features))
+        )
 
 
 def test_more_terms_than_the_parameters_make(copy):
     refused(changed(copy("polynomial-expansion"), lambda content, t: model_of(content)["params"].update(degree=100)))
     refused(
-        changed(copy("polynomial-expansion"), lambda content, t: model_of(content)["fitted"].update(n_output_features_=4))
+        changed(
+            copy("polynomial-expansion"), lambda content, t: model_of(content)["fitted"].update(n_output_features_=4)
+        )
     )
 
 
 def test_a_vote_without_its_history(copy):
-    refused(changed(copy("kernel-perceptron"), lambda content, tensors: model_of(content)["params"].update(vote="voted")))
+    refused(
+        changed(copy("kernel-perceptron"), lambda content, tensors: model_of(content)["params"].update(vote="voted"))
+    )
 
 
 @pytest.mark.parametrize("name", ["perceptron", "kernel-perceptron-voted", "pipeline"])
@@ -445,7 +455,9 @@ def test_a_fitted_attribute_too_much(name, copy):
 )
 def test_a_fitted_attribute_of_another_kind(value, copy):
     refused(changed(copy("perceptron"), lambda content, tensors: model_of(content)["fitted"].update(coef_=value)))
-    refused(changed(copy("perceptron"), lambda content, tensors: model_of(content)["fitted"].update(certificate_=value)))
+    refused(
+        changed(copy("perceptron"), lambda content, tensors: model_of(content)["fitted"].update(certificate_=value))
+    )
 
 
 def test_two_attributes_of_one_tensor(copy):
@@ -461,7 +473,9 @@ def test_a_tensor_of_nobody(copy):
     assert sentence == "its tensors must all belong to the model; got more."
 
 
-@pytest.mark.parametrize("labels", [["a", "a", "b"], ["b", "a", "c"], ["a", 1, "c"], ["a", None, "c"], ["a"], [], "abc", {}])
+@pytest.mark.parametrize(
+    "labels", [["a", "a", "b"], ["b", "a", "c"], ["a", 1, "c"], ["a", None, "c"], ["a"], [], "abc", {}]
+)
 def test_labels_that_are_none(labels, copy):
     change = {"labels": labels, "kind": "U"}
     path = copy("perceptron-strings")
@@ -475,7 +489,9 @@ def test_labels_that_are_none(labels, copy):
 def test_feature_names_that_are_none(names, copy):
     change = {"labels": names, "kind": "O"}
     refused(
-        changed(copy("perceptron-names"), lambda content, t: model_of(content)["fitted"].update(feature_names_in_=change))
+        changed(
+            copy("perceptron-names"), lambda content, t: model_of(content)["fitted"].update(feature_names_in_=change)
+        )
     )
 
 

@@ -13,8 +13,31 @@ from eigenwood.errors import ModelFileError
 from tests.models.crafting import without_name
 from tests.models.samples import assert_same_model, assert_same_outputs, sample
 
-NAMES = ("perceptron", "perceptron-strings", "kernel-perceptron-sparse", "kernel-perceptron-voted", "table-encoder", "pipeline")
-WORDS = (b"true", b"false", b"null", b"NaN", b"0", b"1", b"-1", b"1e999", b'\\"', b",", b"}", b"[", b"Pipeline", b"F32", b"I64")
+NAMES = (
+    "perceptron",
+    "perceptron-strings",
+    "kernel-perceptron-sparse",
+    "kernel-perceptron-voted",
+    "table-encoder",
+    "pipeline",
+)
+WORDS = (
+    b"true",
+    b"false",
+    b"null",
+    b"NaN",
+    b"0",
+    b"1",
+    b"-1",
+    b"1e999",
+    b'\\"',
+    b",",
+    b"}",
+    b"[",
+    b"Pipeline",
+    b"F32",
+    b"I64",
+)
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,7 @@ import numpy as np
 
 def terms(n_features, degree):
     """Return the features of every term, degree by degree: () is the constant, (0, 0, 2) is x0² x2."""
-    return [
-        term for order in range(degree + 1) for term in combinations_with_replacement(range(n_features), order)
-    ]
+    return [term for order in range(degree + 1) for term in combinations_with_replacement(range(n_features), order)]
 
 
 def factor(term, n_features, degree):

@@ -14,7 +14,7 @@ from eigenwood.runs.record import RUN_FILE, Run
 
 def table_and_target(source: str, target: str | None, *, needed: bool = True) -> tuple[Table, str]:
     """Return the table and the column to predict; a bundled table knows its own."""
-    if source in datasets.names() and not Path(source).exists():
+    if not Path(source).exists() and not Path(source).suffix:  # a name, or a slip in one: load suggests the right one
         dataset = datasets.load(source)
         table, target = dataset.table(), target or dataset.target_name
     else:

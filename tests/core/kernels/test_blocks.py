@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from eigenwood.core.kernels import blocks
-from eigenwood.core.kernels.blocks import gram, gram_blocks, gram_diagonal, gram_symmetric
+from eigenwood.core.kernels.blocks import gram, gram_diagonal, gram_symmetric
 from eigenwood.core.kernels.functions import KERNELS, RBF, Kernel
 from tests.naive import kernels as naive
 
@@ -111,15 +111,6 @@ def test_diagonal(name, form):
     diagonal = gram_diagonal(form(X), chosen(name))
     assert diagonal.dtype == np.float64
     assert_allclose(diagonal, [NAIVE[name](x, x) for x in X], rtol=1e-12)
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_in_slabs_it_is_the_same_matrix(name):
-    X, Z = table(6), table(7, n_rows=5)
-    whole = gram(X, Z, chosen(name))
-    slabs = list(gram_blocks(X, Z, chosen(name), 1, block_rows=4))
-    assert [rows for rows, _ in slabs] == [slice(0, 4), slice(4, 8), slice(8, 11)]
-    assert_array_equal(np.vstack([K for _, K in slabs]), whole)
 
 
 # ---- properties --------------------------------------------------------------------------------------------------

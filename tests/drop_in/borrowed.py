@@ -1,0 +1,92 @@
+"""Scikit-learn's own tests, with our classes in the place of its classes.
+
+Scikit-learn ships its tests in its wheel. ``borrow`` runs the source of one of those modules under a new name while our
+classes stand where it will import its own from, and hands its tests over to pytest:
+
+    sklearn/linear_model/tests/test_perceptron.py     from sklearn.linear_model import Perceptron     ← ours
+                                                      def test_perceptron_accuracy(): ...             → our test
+
+A file in this folder is a few lines: the module, our classes, and the tests that are not ours to pass, each with its
+reason. Those are expected to fail; one that passes is reported as a failure, so the list cannot rot.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Loan:
+    """One module of scikit-learn's tests, and what stands in its place."""
+
+    module: str  # "sklearn.linear_model.tests.test_perceptron"
+    ours: Mapping[str, Mapping[str, Any]]  # {"sklearn.linear_model": {"Perceptron": our class}}
+    deselected: Mapping[str, str] = field(default_factory=dict)  # {"test_name" or "test_name[id]": reason}
+    least_share: float = 1.0  # of the tests that must pass
+
+
+def borrow(loan: Loan) -> dict[str, Any]:
+    """Return the tests of a module, to be put among the globals of a test file."""
+    module = loaded(loan)
+    tests = {name: value for name, value in vars(module).items() if is_test(name, value)}
+    unknown = {name.split("[")[0] for name in loan.deselected} - tests.keys()
+    if unknown:
+        raise ValueError(f"{loan.module} has no {', '.join(sorted(unknown))}: take it off the list of deselected tests")
+    return {**tests, **fixtures_of(module), "LOAN": loan, "test_enough_of_them_pass": share_test(loan)}
+
+
+def is_test(name: str, value: Any) -> bool:
+    return name.startswith("test_") and callable(value)
+
+
+def fixtures_of(module: ModuleType) -> dict[str, Any]:
+    kind = type(pytest.fixture(lambda: None))
+    return {name: value for name, value in vars(module).items() if isinstance(value, kind)}
+
+
+def loaded(loan: Loan) -> ModuleType:
+    """Return the module, made from its source with our classes in place of scikit-learn's."""
+    spec = importlib.util.find_spec(loan.module)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    with ExitStack() as stack:
+        for home, classes in loan.ours.items():
+            for name, ours in classes.items():
+                stack.enter_context(patch(f"{home}.{name}", ours))
+        spec.loader.exec_module(module)
+    lend_homes(module, loan.ours)
+    return module
+
+
+def lend_homes(module: ModuleType, ours: Mapping[str, Mapping[str, Any]]) -> None:
+    """Let ``svm.SVC`` be ours too, where a test says ``from sklearn import svm``; nobody else sees it."""
+    for name, value in list(vars(module).items()):
+        if isinstance(value, ModuleType) and value.__name__ in ours:
+            lent = ModuleType(value.__name__)
+            vars(lent).update({**vars(value), **ours[value.__name__]})
+            setattr(module, name, lent)
+
+
+def reason_of(item: pytest.Item, loan: Loan) -> str | None:
+    """Return why a test is not ours to pass, or nothing."""
+    return loan.deselected.get(item.name) or loan.deselected.get(getattr(item, "originalname", ""))
+
+
+def share_test(loan: Loan) -> Any:
+    def test_enough_of_them_pass(request):
+        """What is not deselected passes, or is a failure of its own; so the share follows from the list."""
+        borrowed = [item for item in request.session.items if getattr(item, "module", None) is request.module]
+        borrowed = [item for item in borrowed if item is not request.node]
+        passing = [item for item in borrowed if reason_of(item, loan) is None]
+        assert len(passing) >= loan.least_share * len(borrowed)
+
+    return test_enough_of_them_pass

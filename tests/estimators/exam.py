@@ -1,0 +1,120 @@
+"""What the common exam needs: data for any estimator, comparisons to the last bit, and a callback that writes down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from eigenwood.estimators.registry import CLASSIFICATION, ENTRIES, Entry
+
+# What says where a row stood in the table, not what was learnt from it.
+PLACES = ("support_", "t_")
+
+
+def candidates() -> list[tuple[str, Entry, dict]]:
+    """Return every registered estimator with its defaults, and with the settings that ``learn`` tries."""
+    settings = [(entry, params) for entry in ENTRIES for params in ({}, *(tried for tried in entry.tries if tried))]
+    return [(case_id(entry, params), entry, params) for entry, params in settings]
+
+
+def case_id(entry: Entry, params: dict) -> str:
+    return "-".join([entry.name, *(f"{key}={value}" for key, value in params.items())])
+
+
+def takes_weights(entry: Entry) -> bool:
+    return has_fit_parameter(entry.estimator, "sample_weight")
+
+
+def is_classifier(entry: Entry) -> bool:
+    return entry.task == CLASSIFICATION
+
+
+def short(entry: Entry, params: dict, **more: Any) -> Any:
+    """Return the estimator with few epochs, so that an exam on much data ends soon."""
+    few = {"max_iter": 2} if "max_iter" in entry.estimator.PARAMS else {}
+    return entry.estimator(**{**params, **few, **more})
+
+
+def classes_on(X: np.ndarray, n_classes: int = 3, noise: float = 0.3, seed: int = 0) -> np.ndarray:
+    """Return labels with a curved and blurred border, of about equal number."""
+    rng = np.random.default_rng(seed)
+    score = X[:, 0] + 0.5 * X[:, 1] ** 2 + noise * rng.normal(size=X.shape[0])
+    return np.digitize(score, np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1]))
+
+
+def table(n_rows: int, n_features: int, seed: int = 0, decimals: int | None = None) -> np.ndarray:
+    X = np.random.default_rng(seed).normal(size=(n_rows, n_features))
+    return X if decimals is None else X.round(decimals)
+
+
+def result(model: Any, X: Any) -> np.ndarray:
+    """Return what a fitted model makes of X: scores or features."""
+    values = model.decision_function(X) if hasattr(model, "decision_function") else model.transform(X)
+    return values.toarray() if sparse.issparse(values) else np.asarray(values)
+
+
+def learnt(model: Any) -> dict[str, Any]:
+    """Return the fitted attributes that do not depend on where in the table a row stood."""
+    return {name: getattr(model, name) for name in model.FITTED if hasattr(model, name) and name not in PLACES}
+
+
+def assert_learnt_the_same(one: Any, other: Any, but: tuple[str, ...] = ()) -> None:
+    """Both models have the same fitted attributes, to the last bit."""
+    assert learnt(one).keys() == learnt(other).keys()
+    for name, value in learnt(one).items():
+        if name not in but:
+            assert_same_bits(name, value, learnt(other)[name])
+
+
+def assert_same_bits(name: str, one: Any, other: Any) -> None:
+    if sparse.issparse(one):
+        one, other = one.toarray(), other.toarray()
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype, name
+        np.testing.assert_array_equal(one, other, err_msg=name)
+    else:
+        assert one == other, name
+
+
+def refit(model: Any, X: Any, y: Any, **fit_params: Any) -> Any:
+    return clone(model).fit(X, y, **fit_params)
+
+
+class Recorder:
+    """A callback that writes down what it is told; ``stop_after`` rounds it says stop, or raises ``problem``."""
+
+    def __init__(self, stop_after: int | None = None, problem: Exception | None = None) -> None:
+        self.events: list[tuple[str, str]] = []
+        self.models: list[Any] = []
+        self.data: list[tuple[Any, Any]] = []
+        self.stop_after, self.problem = stop_after, problem
+
+    def setup(self, estimator, context):
+        self.events.append(("setup", context.task_name))
+
+    def on_fit_task_begin(self, estimator, context, *, X=None, y=None):
+        self.events.append(("begin", context.task_name))
+
+    def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
+        self.events.append(("end", context.task_name))
+        self.models.append(fitted_estimator)
+        self.data.append((X, y))
+        if self.problem is not None:
+            raise self.problem
+        return self.stop_after is not None and self.count("end", "round") >= self.stop_after
+
+    def teardown(self, estimator, context):
+        self.events.append(("teardown", context.task_name))
+
+    def count(self, *event: str) -> int:
+        return sum(told[: len(event)] == event for told in self.events)
+
+
+class PropagatedRecorder(Recorder):
+    """The same for meta-estimators: it is handed down to the estimators inside."""
+
+    max_propagation_depth = None

@@ -1,0 +1,718 @@
+"""One exam for every estimator: scikit-learn's own checks without exception, and what this library promises."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.callback import CallbackSupportMixin, ProgressBar, ScoringMonitor
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import eigenwood
+from eigenwood.errors import InputError
+from eigenwood.estimators.registry import BY_NAME, ENTRIES
+from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Function, Nothing, Number, Seed
+from tests.estimators.exam import (
+    PropagatedRecorder,
+    Recorder,
+    assert_learnt_the_same,
+    candidates,
+    classes_on,
+    is_classifier,
+    refit,
+    result,
+    short,
+    table,
+    takes_weights,
+)
+from tests.models.crafting import assert_one_sentence
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
+
+CANDIDATES = candidates()
+every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+every_candidate = pytest.mark.parametrize(
+    ("entry", "params"), [case[1:] for case in CANDIDATES], ids=[case[0] for case in CANDIDATES]
+)
+WATCHED = [case for case in CANDIDATES if issubclass(case[1].estimator, CallbackSupportMixin)]
+every_watched = pytest.mark.parametrize(
+    ("entry", "params"), [case[1:] for case in WATCHED], ids=[case[0] for case in WATCHED]
+)
+WEIGHTED = [case for case in CANDIDATES if takes_weights(case[1])]
+every_weighted = pytest.mark.parametrize(
+    ("entry", "params"), [case[1:] for case in WEIGHTED], ids=[case[0] for case in WEIGHTED]
+)
+
+
+@parametrize_with_checks([entry.estimator() for entry in ENTRIES])
+def test_scikit_learn_is_content(estimator, check):
+    check(estimator)
+
+
+# ---------------------------------------------------------------------------------- the registry
+
+
+def test_every_public_estimator_is_registered():
+    public = {
+        value
+        for value in (getattr(eigenwood, name) for name in eigenwood.__all__)
+        if inspect.isclass(value) and issubclass(value, BaseEstimator)
+    }
+    assert public == {entry.estimator for entry in ENTRIES}
+
+
+@every_entry
+def test_the_docstring_speaks_of_every_parameter(entry):
+    for name in entry.estimator.PARAMS:
+        assert (
+            f"{name} : " in entry.estimator.__doc__
+            or f"{name}, " in entry.estimator.__doc__
+            or (f", {name}\n" in entry.estimator.__doc__)
+        ), name
+
+
+@every_entry
+def test_every_parameter_has_a_rule_that_its_default_keeps(entry):
+    defaults = entry.estimator().get_params()
+    assert set(defaults) == set(entry.estimator.PARAMS)
+    for name, rule in entry.estimator.PARAMS.items():
+        assert rule.allows(defaults[name]), name
+
+
+@every_entry
+def test_what_learn_tries_keeps_the_rules(entry):
+    for tried in entry.tries:
+        for name, value in tried.items():
+            assert entry.estimator.PARAMS[name].allows(value)
+
+
+@every_candidate
+def test_parameters_go_round(entry, params):
+    model = entry.estimator(**params)
+    assert clone(model).get_params() == model.get_params()
+    assert entry.estimator().set_params(**model.get_params()).get_params() == model.get_params()
+    assert eval(repr(model), {entry.estimator.__name__: entry.estimator}).get_params() == model.get_params()
+
+
+def forbidden(rule, value):
+    """Return whether no part of a rule was made for this value."""
+    kinds = {type(part) for part in rule.rules}
+    allowed = {Nothing: lambda: value is None, Flag: lambda: isinstance(value, bool)}
+    if any(allowed[kind]() for kind in kinds & allowed.keys()):
+        return False
+    whole = any(part.whole for part in rule.rules if isinstance(part, Number))
+    return not (Number in kinds and type(value) is int and (abs(value) < 10**300 or whole))
+
+
+def wrong_values(rule):
+    """Return values that a rule forbids, by its kind."""
+    if isinstance(rule, AnyOf):
+        return [value for part in rule.rules for value in wrong_values(part) if forbidden(rule, value)]
+    if isinstance(rule, Number):
+        below = [bound - 1 for bound in (rule.above, rule.at_least) if bound is not None]
+        beyond = [bound + 1 for bound in (rule.below, rule.at_most) if bound is not None]
+        edges = [bound for bound in (rule.above, rule.below) if bound is not None]
+        fraction = [(rule.at_least or rule.above or 0) + 0.5] if rule.whole else []
+        return [*below, *beyond, *edges, *fraction, "1", None, True, [1], np.nan, np.inf, -np.inf, 10**400, 1j]
+    wrong = {
+        Choice: ["nonsense", "", 1, None, ["l2"], np.array(["a", "b"])],
+        Flag: [0, 1, "True", None, 0.0],
+        Nothing: [0, "", False],
+        Function: ["nonsense", 1],
+        Seed: [-1, 2**32, 0.5, "0", np.random.default_rng(0)],
+        ClassWeights: ["fair", 1, [1, 2], np.array([1.0, 2.0])],
+    }
+    return wrong[type(rule)]
+
+
+RULES = [
+    pytest.param(entry, name, value, id=f"{entry.name}-{name}-{str(value)[:20]}")
+    for entry in ENTRIES
+    for name, rule in entry.estimator.PARAMS.items()
+    for value in wrong_values(rule)
+]
+
+
+@pytest.mark.parametrize(("entry", "name", "value"), RULES)
+def test_a_wrong_parameter_is_said_in_one_sentence(entry, name, value):
+    X = table(10, 2)
+    with pytest.raises(InputError) as caught:
+        entry.estimator(**{name: value}).fit(X, classes_on(X, 2))
+    who, rule = entry.estimator.__name__, entry.estimator.PARAMS[name]
+    assert str(caught.value) == f"{who}: {name} must be {rule}; got {value!r}."
+    if len(str(value)) < 100:
+        assert_one_sentence(str(caught.value))
+
+
+@every_entry
+def test_before_fit_there_is_nothing_to_ask(entry):
+    model = entry.estimator()
+    for method in ("predict", "decision_function", "transform", "get_feature_names_out", "inverse_transform"):
+        if hasattr(model, method):
+            with pytest.raises(NotFittedError):
+                getattr(model, method)(*([] if method == "get_feature_names_out" else [table(3, 2)]))
+
+
+# ---------------------------------------------------------------------------------- same bits
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """Data of several blocks of work, however an estimator cuts them."""
+    X = table(5000, 90)
+    return X, classes_on(X, 4)
+
+
+@every_candidate
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_same_bits_for_any_number_of_threads(entry, params, dtype, wide):
+    if "n_jobs" not in entry.estimator.PARAMS:
+        pytest.skip(f"{entry.estimator.__name__} has no n_jobs: its work is not cut")
+    X, y = wide[0].astype(dtype), wide[1]
+    models = [short(entry, params, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 8)]
+    queries = X if is_classifier(entry) else X[:1500]
+    expected = result(models[0], queries)
+    for model in models[1:]:
+        assert_learnt_the_same(models[0], model)
+        np.testing.assert_array_equal(result(model, queries), expected)
+
+
+@every_candidate
+def test_the_same_bits_in_a_joblib_context(entry, params):
+    X = table(600, 5)
+    y = classes_on(X)
+    alone = short(entry, params).fit(X, y)
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        assert_learnt_the_same(short(entry, params).fit(X, y), alone)
+
+
+@every_candidate
+def test_a_second_fit_is_the_same(entry, params):
+    X = table(200, 4)
+    model = short(entry, params).fit(X, classes_on(X))
+    first = result(model, X)
+    np.testing.assert_array_equal(result(model.fit(X, classes_on(X)), X), first)
+
+
+@every_candidate
+@pytest.mark.parametrize(
+    "seen_as",
+    [np.asfortranarray, lambda X: np.repeat(X, 2, axis=0)[::2], lambda X: X.tolist(), lambda X: X.astype(object)],
+    ids=["columns first", "every second row", "lists", "objects"],
+)
+def test_the_same_numbers_in_another_layout(entry, params, seen_as):
+    X = table(100, 4)
+    y = classes_on(X)
+    plain, other = short(entry, params).fit(X, y), short(entry, params).fit(seen_as(X), y)
+    assert_learnt_the_same(plain, other)
+    np.testing.assert_array_equal(result(other, seen_as(X)), result(plain, X))
+
+
+@every_candidate
+def test_data_that_may_not_be_written_to(entry, params):
+    X, y = table(100, 4), classes_on(table(100, 4))
+    weights = np.ones(100)
+    for array in (X, y, weights):
+        array.setflags(write=False)
+    model = short(entry, params)
+    model = model.fit(X, y, sample_weight=weights) if takes_weights(entry) else model.fit(X, y)
+    result(model, X)
+
+
+# ---------------------------------------------------------------------------------- weights mean repeated rows
+
+
+@pytest.fixture(scope="module")
+def repeated():
+    """Rows on a coarse grid, so that some are equal already, with whole weights; some are 0."""
+    rng = np.random.default_rng(1)
+    X = table(150, 3, decimals=1)
+    return X, classes_on(X), rng.integers(0, 4, size=150), rng
+
+
+@every_weighted
+def test_a_weight_is_a_repeated_row(entry, params, repeated):
+    X, y, weights, rng = repeated
+    copies = np.repeat(np.arange(y.size), weights)
+    weighted = entry.estimator(**params).fit(X, y, sample_weight=weights)
+    for rows in (copies, copies[::-1], rng.permutation(copies)):
+        given = entry.estimator(**params).fit(X[rows], y[rows])
+        # a transformer's certificate is about the first rows of the table, whichever they are
+        assert_learnt_the_same(weighted, given, but=() if is_classifier(entry) else ("certificate_",))
+        np.testing.assert_array_equal(result(given, X), result(weighted, X))
+
+
+@every_weighted
+def test_a_row_of_weight_zero_was_never_given(entry, params, repeated):
+    X, y, weights, _ = repeated
+    there = weights > 0
+    poisoned = np.where(there[:, None], X, 1e6)
+    weighted = entry.estimator(**params).fit(poisoned, y, sample_weight=there.astype(float))
+    without = entry.estimator(**params).fit(X[there], y[there])
+    assert_learnt_the_same(weighted, without)
+
+
+@every_weighted
+def test_no_weights_are_weights_of_one(entry, params, repeated):
+    X, y, _, _ = repeated
+    plain = entry.estimator(**params).fit(X, y)
+    assert_learnt_the_same(entry.estimator(**params).fit(X, y, sample_weight=np.ones(y.size)), plain)
+    assert_learnt_the_same(entry.estimator(**params).fit(X, y, sample_weight=[1] * y.size), plain)
+
+
+@every_weighted
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [
+        ([1.0, -1.0, 1.0, 1.0], "sample_weight must be finite and at least 0; got -1.0."),
+        ([1.0, np.nan, 1.0, 1.0], "sample_weight must be finite and at least 0; got nan."),
+        ([1.0, np.inf, 1.0, 1.0], "sample_weight must be finite and at least 0; got inf."),
+        ([0, 0, 0, 0], "sample_weight must hold at least one weight above zero; got only zeros."),
+        ([1.0, 1.0], "sample_weight must have shape (4,); got (2,)."),
+        ([[1.0], [1.0], [1.0], [1.0]], "sample_weight must have shape (4,); got (4, 1)."),
+        (["a", "b", "c", "d"], "sample_weight must hold numbers; got ['a', 'b', 'c', 'd']."),
+    ],
+)
+def test_weights_that_are_none(entry, params, weights, sentence):
+    with pytest.raises(InputError) as caught:
+        entry.estimator(**params).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1], sample_weight=weights)
+    assert str(caught.value) == f"{entry.estimator.__name__}: {sentence}"
+
+
+# ---------------------------------------------------------------------------------- a fitted model is read-only
+
+
+@every_candidate
+def test_a_question_changes_nothing(entry, params):
+    X = table(300, 4)
+    model = short(entry, params).fit(X, classes_on(X))
+    before = joblib.hash(model.__dict__)
+    for method in ("predict", "decision_function", "transform"):
+        if hasattr(model, method):
+            getattr(model, method)(X)
+    if not is_classifier(entry):
+        model.get_feature_names_out()
+    eigenwood.verify(model, X, classes_on(X) if is_classifier(entry) else None)
+    assert joblib.hash(model.__dict__) == before
+
+
+@every_candidate
+def test_four_threads_may_ask_at_once(entry, params):
+    X = table(1200, 6)
+    model = short(entry, params, **({"n_jobs": 2} if "n_jobs" in entry.estimator.PARAMS else {}))
+    model.fit(X, classes_on(X))
+    parts = np.array_split(X, 4)
+    alone = [result(model, part) for part in parts]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            for got, expected in zip(pool.map(lambda part: result(model, part), parts), alone, strict=True):
+                np.testing.assert_array_equal(got, expected)
+
+
+@every_candidate
+def test_four_threads_may_learn_at_once(entry, params):
+    X = table(300, 4)
+    y = classes_on(X)
+    alone = short(entry, params).fit(X, y)
+    with ThreadPoolExecutor(4) as pool:
+        for model in pool.map(lambda _: short(entry, params).fit(X, y), range(8)):
+            assert_learnt_the_same(model, alone)
+
+
+@every_candidate
+def test_a_file_and_a_pickle_keep_the_answers(entry, params, tmp_path):
+    X = table(100, 4)
+    model = short(entry, params).fit(X, classes_on(X))
+    for kept in (
+        pickle.loads(pickle.dumps(model)),
+        eigenwood.load(eigenwood.save(model, tmp_path / "model.safetensors")),
+    ):
+        assert_learnt_the_same(kept, model)
+        np.testing.assert_array_equal(result(kept, X), result(model, X))
+
+
+@every_candidate
+def test_a_failed_fit_leaves_the_old_model(entry, params):
+    """A usable model is never lost: not by data it cannot use, nor by a parameter it cannot use."""
+    X = table(100, 4)
+    model = short(entry, params).fit(X, classes_on(X))
+    before = result(model, X)
+    with pytest.raises(ValueError, match=r"inf"):
+        model.fit(np.full((4, 4), np.inf), [0, 1, 0, 1])
+    np.testing.assert_array_equal(result(model, X), before)
+
+
+# ---------------------------------------------------------------------------------- callbacks
+
+
+def noisy(n_rows=300):
+    """Return data that nothing learns by heart in a few epochs."""
+    X = table(n_rows, 3)
+    return X, np.random.default_rng(0).integers(0, 3, size=n_rows)
+
+
+@every_watched
+def test_callbacks_hear_of_every_round(entry, params):
+    X, y = noisy()
+    recorder = Recorder()
+    model = short(entry, params).set_callbacks(recorder).fit(X, y)
+    assert recorder.events[0] == ("setup", "fit")
+    assert recorder.events[1] == ("begin", "fit")
+    assert recorder.events[-2] == ("end", "fit")
+    assert recorder.events[-1] == ("teardown", "fit")
+    assert recorder.count("setup") == recorder.count("teardown") == 1
+    assert recorder.count("begin", "round") == recorder.count("end", "round") >= 1
+    if hasattr(model, "n_iter_"):
+        assert recorder.count("end", "round") == model.n_iter_
+
+
+@every_watched
+def test_callbacks_change_nothing(entry, params):
+    X, y = noisy()
+    watched = short(entry, params).set_callbacks(Recorder()).fit(X, y)
+    assert_learnt_the_same(watched, short(entry, params).fit(X, y))
+
+
+@every_watched
+def test_callbacks_are_given_a_model_that_works(entry, params):
+    X, y = noisy()
+    recorder = Recorder()
+    model = short(entry, params).set_callbacks(recorder).fit(X, y)
+    results = [result(so_far, X) for so_far in recorder.models]
+    np.testing.assert_array_equal(results[-1], result(model, X))
+    assert all(given_X.shape[1] == 3 for given_X, _ in recorder.data)
+    if is_classifier(entry):
+        assert not np.array_equal(results[0], results[-1])
+
+
+@every_watched
+def test_a_model_of_an_early_round_does_not_change_later(entry, params):
+    """It was given away; the fit goes on with its own numbers."""
+    X, y = noisy()
+
+    class Looking(Recorder):
+        def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+            self.models.append((fitted_estimator, result(fitted_estimator, X)))
+
+    recorder = Looking()
+    short(entry, params).set_callbacks(recorder).fit(X, y)
+    for model, then in recorder.models:
+        np.testing.assert_array_equal(result(model, X), then)
+
+
+@every_watched
+def test_a_callback_can_stop_the_fit(entry, params):
+    X, y = noisy()
+    recorder = Recorder(stop_after=1)
+    model = short(entry, params, **({"max_iter": 50} if "max_iter" in entry.estimator.PARAMS else {}))
+    model.set_callbacks(recorder).fit(X, y)
+    assert recorder.count("end", "round") == 1
+    assert recorder.events[-2:] == [("end", "fit"), ("teardown", "fit")]
+    assert result(model, X).shape[0] == X.shape[0]
+    if is_classifier(entry):
+        assert model.stop_reason_ == "callback"
+        assert model.n_iter_ == 1
+
+
+@every_watched
+def test_a_callback_that_fails_is_torn_down_and_heard(entry, params):
+    X, y = noisy()
+    recorder = Recorder(problem=RuntimeError("the screen is gone"))
+    with pytest.raises(RuntimeError, match="the screen is gone"):
+        short(entry, params).set_callbacks(recorder).fit(X, y)
+    assert recorder.events[-1] == ("teardown", "fit")
+
+
+@every_watched
+def test_a_fit_that_fails_leaves_callbacks_balanced(entry, params):
+    recorder = Recorder()
+    with pytest.raises(InputError):
+        short(entry, params).set_callbacks(recorder).fit([[np.nan], [1.0]], [0, 1])
+    assert recorder.count("setup") == recorder.count("teardown")
+
+
+@every_watched
+def test_the_progress_bar_of_scikit_learn(entry, params, capsys):
+    X, y = noisy()
+    plain = short(entry, params).fit(X, y)
+    model = short(entry, params).set_callbacks(ProgressBar()).fit(X, y)
+    assert_learnt_the_same(model, plain)
+    assert entry.estimator.__name__ in capsys.readouterr().out
+
+
+@every_watched
+def test_the_scoring_monitor_of_scikit_learn(entry, params):
+    if not is_classifier(entry):
+        pytest.skip("a transformer has no score")
+    X, y = noisy()
+    monitor = ScoringMonitor(scoring="accuracy")
+    model = short(entry, params).set_callbacks(monitor).fit(X, y)
+    rounds = [row for row in monitor.get_logs().data if row["task_name"] == "round"]
+    assert len(rounds) == model.n_iter_
+    assert all(0.0 <= row["accuracy"] <= 1.0 for row in rounds)
+
+
+@every_watched
+def test_callbacks_reach_into_a_pipeline(entry, params):
+    X, y = noisy()
+    recorder = PropagatedRecorder()
+    make_pipeline(StandardScaler(), short(entry, params)).set_callbacks(recorder).fit(X, y)
+    assert recorder.count("begin", "round") == recorder.count("end", "round") >= 1
+    assert recorder.count("setup") == recorder.count("teardown") == 1
+
+
+@every_watched
+def test_callbacks_reach_into_a_search(entry, params):
+    if not is_classifier(entry):
+        pytest.skip("a transformer has no score to search by")
+    X, y = noisy()
+    recorder = PropagatedRecorder()
+    search = GridSearchCV(short(entry, params), {"max_iter": [1, 2]}, cv=2).set_callbacks(recorder).fit(X, y)
+    assert recorder.count("begin", "round") == recorder.count("end", "round") >= 5
+    assert search.best_estimator_.predict(X).shape == (300,)
+
+
+@every_watched
+def test_callbacks_of_its_own_inside_cross_validation(entry, params):
+    if not is_classifier(entry):
+        pytest.skip("a transformer has no score")
+    X, y = noisy()
+    watched = short(entry, params).set_callbacks(ProgressBar())
+    np.testing.assert_array_equal(
+        cross_val_score(watched, X, y, cv=3), cross_val_score(short(entry, params), X, y, cv=3)
+    )
+
+
+# ---------------------------------------------------------------------------------- time
+
+
+ENDLESS = {"max_iter": 10**7, "tol": None}
+LIMIT = 0.5
+
+
+@every_watched
+def test_a_time_limit_is_kept(entry, params):
+    if not is_classifier(entry):
+        pytest.skip("its fit takes no time worth limiting")
+    X = np.tile(table(2000, 40), (2, 1))
+    y = np.arange(4000) // 2000  # every row has both labels, so no fit ever ends by itself
+    endless = {name: value for name, value in ENDLESS.items() if name in entry.estimator.PARAMS}
+    short(entry, params).fit(X[:500], y[:500])  # compiles
+    model = entry.estimator(**{**params, **endless, "time_limit": LIMIT})
+    start = time.perf_counter()
+    model.fit(X, y)
+    seconds = time.perf_counter() - start
+    assert model.stop_reason_ == "time_limit"
+    assert LIMIT <= seconds <= 1.2 * LIMIT + 0.2
+    assert np.isfinite(result(model, X)).all()
+    assert set(model.predict(X)) <= {0, 1}
+
+
+@every_watched
+def test_the_smallest_time_limit_leaves_a_model(entry, params, tmp_path):
+    X, y = noisy(2000)
+    model = entry.estimator(**params, time_limit=1e-9).fit(X, y)
+    assert model.stop_reason_ in ("time_limit", "finished")
+    assert result(model, X).shape[0] == 2000
+    assert eigenwood.load(eigenwood.save(model, tmp_path / "model")).stop_reason_ == model.stop_reason_
+
+
+@every_watched
+def test_a_time_limit_that_is_not_reached_changes_nothing(entry, params):
+    X, y = noisy()
+    assert_learnt_the_same(short(entry, params, time_limit=1e6).fit(X, y), short(entry, params).fit(X, y))
+
+
+# ---------------------------------------------------------------------------------- names in, names out
+
+
+FRAMES = {
+    "pandas": lambda X, names: pd.DataFrame(X, columns=names),
+    "polars": lambda X, names: pl.DataFrame(X, schema=names),
+    "pyarrow": lambda X, names: pa.table(dict(zip(names, X.T, strict=True))),
+}
+
+
+@every_candidate
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames_come_in_with_their_names(entry, params, kind):
+    X, names = table(60, 3), ["length", "width", "größe"]
+    y = classes_on(X)
+    frame = FRAMES[kind](X, names)
+    model = short(entry, params).fit(frame, y)
+    assert model.feature_names_in_.tolist() == names
+    assert model.feature_names_in_.dtype == object
+    plain = short(entry, params).fit(X, y)
+    np.testing.assert_array_equal(result(model, frame), result(plain, X))
+    with pytest.raises(InputError) as caught:
+        result(model, FRAMES[kind](X, names[::-1]))
+    assert_one_sentence(str(caught.value))
+    with pytest.raises(InputError) as caught:
+        result(model, FRAMES[kind](X[:, :2], names[:2]))
+    assert_one_sentence(str(caught.value))
+
+
+@every_candidate
+@pytest.mark.parametrize("fitted_with", FRAMES)
+@pytest.mark.parametrize("asked_with", FRAMES)
+def test_frames_of_one_kind_are_as_good_as_another(entry, params, fitted_with, asked_with):
+    X, names = table(40, 2), ["a", "b"]
+    model = short(entry, params).fit(FRAMES[fitted_with](X, names), classes_on(X))
+    again = result(model, FRAMES[fitted_with](X, names))
+    np.testing.assert_array_equal(result(model, FRAMES[asked_with](X, names)), again)
+
+
+@every_candidate
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_transformers_give_frames_if_asked(entry, params, kind):
+    if is_classifier(entry):
+        pytest.skip("a classifier gives labels")
+    X, names = table(30, 3), ["a", "b", "c"]
+    model = entry.estimator(**params).set_output(transform=kind)
+    frame = model.fit_transform(FRAMES[kind](X, names))
+    assert type(frame).__module__.split(".")[0] == kind
+    assert list(frame.columns) == model.get_feature_names_out().tolist()
+    plain = entry.estimator(**params).fit(FRAMES[kind](X, names))
+    np.testing.assert_array_equal(frame.to_numpy(), result(plain, FRAMES[kind](X, names)))
+
+
+@every_candidate
+def test_names_out_without_names_in(entry, params):
+    if is_classifier(entry):
+        pytest.skip("a classifier gives labels")
+    X = table(30, 3)
+    model = entry.estimator(**params).fit(X)
+    names = model.get_feature_names_out()
+    assert names.dtype == object
+    assert len(set(names)) == len(names) == result(model, X).shape[1]
+    assert {"x0", "x1", "x2"} <= set(names)
+    renamed = model.get_feature_names_out(["a", "b", "c"])
+    assert {"a", "b", "c"} <= set(renamed)
+    with pytest.raises(ValueError, match="input_features"):
+        model.get_feature_names_out(["a", "b"])
+
+
+# ---------------------------------------------------------------------------------- bad data, one sentence
+
+
+BAD_ROWS = {
+    "NaN": [[1.0, np.nan], [2.0, 3.0]],
+    "infinity": [[1.0, np.inf], [2.0, 3.0]],
+    "minus infinity": [[1.0, -np.inf], [2.0, 3.0]],
+    "text": [["a", "b"], ["c", "d"]],
+    "a vector": [1.0, 2.0],
+    "a number": 3.0,
+    "a string": "table",
+    "nothing": None,
+    "no rows": np.empty((0, 2)),
+    "no columns": np.empty((2, 0)),
+    "three dimensions": np.zeros((2, 2, 2)),
+    "ragged": [[1.0, 2.0], [3.0]],
+    "complex": np.array([[1j, 2.0], [3.0, 4.0]]),
+    "a lazy frame": pl.LazyFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}),
+    "a dict": {"a": [1.0, 2.0]},
+    "equal names": pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["a", "a"]),
+}
+
+
+@every_entry
+@pytest.mark.parametrize("X", BAD_ROWS.values(), ids=BAD_ROWS)
+def test_bad_rows_are_refused_in_one_sentence(entry, X):
+    if X is BAD_ROWS["NaN"] and entry.estimator().__sklearn_tags__().input_tags.allow_nan:
+        pytest.skip(f"{entry.estimator.__name__} can use NaN")
+    with pytest.raises((ValueError, TypeError)) as caught:
+        entry.estimator().fit(X, [0, 1])
+    sentence = str(caught.value)
+    assert sentence.startswith(f"{entry.estimator.__name__}: ")
+    assert_one_sentence(sentence.replace("(Reshape", "(reshape"))
+
+
+BAD_LABELS = {
+    "None": None,
+    "one class": [1, 1, 1, 1],
+    "too few": [0, 1],
+    "a matrix": [[0, 1], [1, 0], [0, 1], [1, 0]],
+    "fractions": [0.1, 0.2, 0.3, 0.4],
+    "NaN": [0.0, 1.0, np.nan, 1.0],
+    "infinity": [0.0, 1.0, np.inf, 1.0],
+    "None among strings": ["a", "b", None, "a"],
+    "NaN among strings": ["a", "b", np.nan, "a"],
+    "pandas NA": pd.Series(["a", "b", pd.NA, "a"]),
+    "pandas NA among integers": pd.array([0, 1, None, 1], dtype="Int64"),
+    "polars null": pl.Series([0, 1, None, 1]),
+    "polars null among strings": pl.Series(["a", "b", None, "a"]),
+    "pyarrow null": pa.array(["a", "b", None, "a"]),
+    "mixed types": [0, "a", 1, "b"],
+    "complex": [1j, 2j, 1j, 2j],
+    "bytes": [b"a", b"b", b"a", b"b"],
+    "a string": "abab",
+    "a number": 3,
+}
+
+
+@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if is_classifier(entry)], ids=lambda entry: entry.name)
+@pytest.mark.parametrize("y", BAD_LABELS.values(), ids=BAD_LABELS)
+def test_bad_labels_are_refused_in_one_sentence(entry, y):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        entry.estimator().fit([[0.0], [1.0], [2.0], [3.0]], y)
+    sentence = str(caught.value)
+    assert sentence.startswith(f"{entry.estimator.__name__}: ")
+    assert_one_sentence(sentence)
+    for words in ("'<' not supported", "ambiguous", "Unknown label type: unknown"):
+        assert words not in sentence, "says what went wrong inside, not what is wrong with y"
+
+
+GOOD_LABELS = {
+    "list": ["no", "yes"] * 10,
+    "empty string": ["", "yes"] * 10,
+    "tuple": ("no", "yes") * 10,
+    "numpy strings": np.array(["no", "yes"] * 10),
+    "objects": np.array(["no", "yes"] * 10, dtype=object),
+    "booleans": np.array([False, True] * 10),
+    "floats": np.array([-1.0, 1.0] * 10),
+    "uint8": np.array([3, 200] * 10, dtype=np.uint8),
+    "a column": np.array([[0], [1]] * 10),
+    "pandas": pd.Series(["no", "yes"] * 10),
+    "pandas with another index": pd.Series(["no", "yes"] * 10, index=np.arange(20)[::-1]),
+    "pandas column": pd.DataFrame({"y": [0, 1] * 10}),
+    "pandas categories": pd.Series(pd.Categorical(["no", "yes"] * 10, categories=["yes", "no", "never"])),
+    "pandas Int64": pd.Series([0, 1] * 10, dtype="Int64"),
+    "pandas boolean": pd.Series([False, True] * 10, dtype="boolean"),
+    "polars": pl.Series(["no", "yes"] * 10),
+    "polars integers": pl.Series([0, 1] * 10),
+    "polars Enum": pl.Series(["no", "yes"] * 10, dtype=pl.Enum(["yes", "no"])),
+    "polars categories": pl.Series(["no", "yes"] * 10, dtype=pl.Categorical),
+    "pyarrow": pa.array(["no", "yes"] * 10),
+    "pyarrow chunks": pa.chunked_array([[0, 1] * 5, [0, 1] * 5]),
+    "pyarrow dictionary": pa.array(["no", "yes"] * 10).dictionary_encode(),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if is_classifier(entry)], ids=lambda entry: entry.name)
+@pytest.mark.parametrize("y", GOOD_LABELS.values(), ids=GOOD_LABELS)
+def test_labels_come_back_as_they_were_given(entry, y):
+    X = np.tile([[-1.0, 0.3], [1.0, -0.2]], (10, 1)) + 0.01 * table(20, 2)
+    model = entry.estimator().fit(X, y)
+    plain = y.to_pylist() if hasattr(y, "to_pylist") else np.asarray(y).ravel().tolist()
+    assert model.predict(X).tolist() == plain
+    assert model.classes_.tolist() == sorted(set(plain))
+    assert {type(label) for label in model.classes_.tolist()} == {type(label) for label in plain}
+
+
+def test_the_registry_is_found_by_name():
+    assert [entry.name for entry in ENTRIES] == list(BY_NAME)
+    assert refit(ENTRIES[0].estimator(), table(10, 2), None) is not None
