@@ -100,14 +100,14 @@ def test_little_memory_gives_the_same_rule(kernel, max_support, data):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_support_vectors_keep_their_dtype(dtype, data):
     X, y = data[0].astype(dtype), data[1]
-    model = KernelPerceptron().fit(X, y)
+    model = KernelPerceptron(max_iter=10).fit(X, y)
     assert model.support_vectors_.dtype == dtype
-    assert model.score(X, y) > 0.9
+    assert model.score(X, y) > 0.7
 
 
 def test_it_keeps_only_what_it_erred_on(data):
     X, y = data
-    model = KernelPerceptron().fit(X, y)
+    model = KernelPerceptron(max_iter=10).fit(X, y)
     assert model.dual_coef_.any(axis=0).all()
     assert model.support_.size < y.size
     np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
@@ -116,11 +116,11 @@ def test_it_keeps_only_what_it_erred_on(data):
 
 def test_gamma_is_stored_as_a_number(data):
     X, y = data
-    assert KernelPerceptron().fit(X, y).gamma_ == pytest.approx(1.0 / (3 * X.var()))
-    assert KernelPerceptron(gamma="auto").fit(X, y).gamma_ == pytest.approx(1.0 / 3)
-    assert KernelPerceptron(gamma=2).fit(X, y).gamma_ == 2.0
+    gammas = {gamma: KernelPerceptron(gamma=gamma, max_iter=1).fit(X, y).gamma_ for gamma in ("scale", "auto", 2)}
+    assert gammas == {"scale": pytest.approx(1.0 / (3 * X.var())), "auto": pytest.approx(1.0 / 3), 2: 2.0}
 
 
+@pytest.mark.slow
 def test_a_ring_is_learnt():
     X = table(300, 2)
     y = np.where((X**2).sum(axis=1) > 1.4, "outside", "inside")
@@ -167,6 +167,7 @@ def test_the_average_is_the_mean_of_all_rules():
     np.testing.assert_allclose(average.intercept_, [total_b / 12], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_votes_steady_a_noisy_border():
     X = table(600, 2)
     y = classes_on(X, 2, noise=0.8)
@@ -183,12 +184,13 @@ def test_votes_steady_a_noisy_border():
 @pytest.mark.parametrize("max_support", [1, 2, 10, 30])
 def test_the_budget_is_kept(max_support, data):
     X, y = data
-    model = KernelPerceptron(max_support=max_support).fit(X, y)
+    model = KernelPerceptron(max_support=max_support, max_iter=10).fit(X, y)
     assert model.support_.size <= max_support
     assert model.support_vectors_.shape[0] == model.dual_coef_.shape[1] == model.support_.size
     assert eigenwood.verify(model, X, y).holds
 
 
+@pytest.mark.slow
 def test_with_a_budget_it_still_learns():
     X = table(500, 2)
     y = classes_on(X, 2, noise=0.0)
@@ -201,7 +203,9 @@ def test_with_a_budget_it_still_learns():
 def test_a_budget_that_is_never_reached_changes_nothing(data):
     X, y = data
     assert_learnt_the_same(
-        KernelPerceptron(max_support=1000).fit(X, y), KernelPerceptron().fit(X, y), but=("certificate_",)
+        KernelPerceptron(max_support=1000, max_iter=5).fit(X, y),
+        KernelPerceptron(max_iter=5).fit(X, y),
+        but=("certificate_",),
     )
 
 

@@ -19,7 +19,7 @@ from functools import cache
 from typing import TypeVar
 
 from scipy.linalg import blas  # noqa: F401 - loads SciPy's own BLAS, so that the controller below sees it
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -74,6 +74,7 @@ class _SharedLimit:
     def enter(self) -> None:
         with self._lock:
             if self._n_inside == 0:
+                _take_control()
                 self._limit = _blas_libraries().limit(limits=1, user_api="blas")
             self._n_inside += 1
 
@@ -81,7 +82,19 @@ class _SharedLimit:
         with self._lock:
             self._n_inside -= 1
             if self._n_inside == 0:
+                _take_control()
                 self._limit.restore_original_limits()
+                _take_control()
+
+
+def _take_control() -> None:
+    """Let this thread set the limit, and after us any other.
+
+    Newer versions of threadpoolctl listen only to the thread that set a limit first; here whoever comes first sets it
+    and whoever leaves last lifts it, and these may be two.
+    """
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread(force=True)
 
 
 @cache

@@ -237,4 +237,4 @@ def expansion_certificate(model: PolynomialExpansion, X: Any) -> Certificate:
 
 def verify_expansion(model: PolynomialExpansion, X: Any) -> Certificate:
     """Return the certificate, recomputed on the rows given."""
-    return expansion_certificate(model, X)
+    return expansion_certificate(model, check_rows(model, X, reset=False, accept_sparse=True))

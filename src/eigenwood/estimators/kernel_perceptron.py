@@ -43,7 +43,7 @@ from eigenwood.validation.kernels import check_square, gamma_value
 from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Nothing, Number, Seed, check_params
 from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.state import Array
-from eigenwood.validation.targets import Classes, Training, check_training, class_weights, one_against_rest
+from eigenwood.validation.targets import Training, check_training, class_weights, one_against_rest
 from eigenwood.validation.threads import N_JOBS, thread_count
 
 LAST, AVERAGED, VOTED = VOTES = ("last", "averaged", "voted")
@@ -154,13 +154,13 @@ class KernelPerceptron(ScoringClassifier):
         check_params(self)
         watch = Watch(self)
         self._check_budget()
-        data, places = self._checked(X, y, sample_weight)
+        data = self._checked(X, y, sample_weight)
         gamma = gamma_value(self.gamma, data.X, data.weights)
         data = data._replace(weights=class_weights(self, self.class_weight, data))
-        data, places = self._joined(data, places)
+        data = self._joined(data)
 
         threads = thread_count("KernelPerceptron", self.n_jobs)
-        values = self._kernel_values(data, places, gamma)
+        values = self._kernel_values(data, gamma)
         steps = kernel_perceptron_steps(
             values,
             one_against_rest(data.classes),
@@ -172,16 +172,16 @@ class KernelPerceptron(ScoringClassifier):
         outcome = watch.follow(
             steps,
             max_rounds=self.max_iter,
-            fitted=lambda step: self._attributes(data, places, gamma, step),
+            fitted=lambda step: self._attributes(data, gamma, step),
             X=data.X,
             y=data.classes.labels[data.classes.codes],
         )
 
-        for name, value in self._attributes(data, places, gamma, outcome.step).items():
+        for name, value in self._attributes(data, gamma, outcome.step).items():
             setattr(self, name, value)
         self.converged_ = outcome.step.converged
         self.stop_reason_ = outcome.reason
-        self.certificate_ = perceptron_certificate(self._facts_of_the_fit(data, places, outcome.step))
+        self.certificate_ = perceptron_certificate(self._facts_of_the_fit(data, outcome.step))
         return self
 
     def decision_function(self, X):
@@ -223,39 +223,35 @@ class KernelPerceptron(ScoringClassifier):
                 f"vote={self.vote!r}, whose rules along the way need every example."
             )
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Training, np.ndarray]:
-        """Return the training data and the place of each row in X; rows of weight 0 are gone."""
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        """Return the training data; a precomputed matrix must be square."""
         data = check_training(self, X, y, sample_weight, accept_sparse=self._takes_sparse())
-        weights = np.ones(data.weights.size) if sample_weight is None else np.asarray(sample_weight)
-        places = np.flatnonzero(weights)
         if self.kernel == "precomputed":
-            K = check_square("KernelPerceptron", check_rows(self, X, reset=False))
-            data = data._replace(X=K[places])
-        return data, places
+            check_square("KernelPerceptron", np.asarray(X))
+        return data
 
-    def _joined(self, data: Training, places: np.ndarray) -> tuple[Training, np.ndarray]:
+    def _joined(self, data: Training) -> Training:
         """Return the data with equal rows joined, in an order that does not depend on the table's."""
         if not self.shuffle or self.kernel == "precomputed":
-            return data, places
+            return data
         first, mass = distinct_rows(rows_of(data.X), data.classes.codes, data.weights)
-        joined = Training(data.X[first], Classes(data.classes.labels, data.classes.codes[first]), mass)
-        return joined, places[first]
+        return data.taken(first)._replace(weights=mass)
 
-    def _kernel_values(self, data: Training, places: np.ndarray, gamma: float) -> KernelValues:
+    def _kernel_values(self, data: Training, gamma: float) -> KernelValues:
         if self.kernel == "precomputed":
-            return KernelValues.precomputed(np.ascontiguousarray(data.X[:, places].T))
+            return KernelValues.precomputed(np.ascontiguousarray(data.X[:, data.places].T))
         return KernelValues(data.X, resolved_kernel(self, gamma), self.memory_limit * 1e6)
 
     def _rule(self) -> KernelRule:
         return KernelRule(self.max_iter, bool(self.fit_intercept), self.max_support or 0, self.vote == VOTED)
 
-    def _attributes(self, data: Training, places: np.ndarray, gamma: float, step: KernelPerceptronStep) -> dict:
+    def _attributes(self, data: Training, gamma: float, step: KernelPerceptronStep) -> dict:
         """Return the fitted attributes that a step stands for."""
         a, b = (step.averaged_a(), step.averaged_b()) if self.vote == AVERAGED else (step.a, step.b)
         used = np.asarray(step.a.any(axis=1))
         attributes = {
             "classes_": data.classes.labels,
-            "support_": places[used],
+            "support_": data.places[used],
             "support_vectors_": np.empty((0, 0)) if self.kernel == "precomputed" else data.X[used],
             "dual_coef_": np.ascontiguousarray(a[used].T),
             "intercept_": b.copy(),
@@ -268,7 +264,7 @@ class KernelPerceptron(ScoringClassifier):
             attributes |= _history(step.history, used)
         return attributes
 
-    def _facts_of_the_fit(self, data: Training, places: np.ndarray, step: KernelPerceptronStep) -> list:
+    def _facts_of_the_fit(self, data: Training, step: KernelPerceptronStep) -> list:
         """Return what the certificate speaks about, from the scores that the fit kept: nothing is computed again.
 
         The scores are those of the last rule, so an averaged or voted one does not say which rows are wrong.
@@ -276,7 +272,7 @@ class KernelPerceptron(ScoringClassifier):
         signs = one_against_rest(data.classes)
         wrong = (signs * (step.scores + step.b[:, None]) <= 0.0) @ data.weights if self.vote == LAST else None
         squares = np.einsum("ik,ki->k", step.a, step.scores) + step.b**2
-        return self._facts(_largest_similarity(self, data, places), wrong, squares)
+        return self._facts(_largest_similarity(self, data), wrong, squares)
 
     def _facts(self, largest: float, wrong: np.ndarray | None, squares: np.ndarray) -> list[PerceptronFacts]:
         """Return the facts of each problem; ``squares`` are ‖(w, b)‖²."""
@@ -319,12 +315,11 @@ def _history(blocks: list[np.ndarray], used: np.ndarray) -> dict:
 def verify_kernel_perceptron(model: KernelPerceptron, data: Training) -> Certificate:
     """Return the certificate, recomputed from the rows; γ is found without the perceptron."""
     data = data._replace(weights=class_weights(model, model.class_weight, data))
-    places = np.arange(data.weights.size)
     signs = one_against_rest(data.classes)
     wrong = (signs.T * model._scores(data.X) <= 0.0).T @ data.weights
-    among = _support_gram(model, data, places)
+    among = _support_gram(model, data)
     squares = np.einsum("ki,ij,kj->k", model.dual_coef_, among, model.dual_coef_) + model.intercept_**2
-    facts = model._facts(_largest_similarity(model, data, places), wrong, squares)
+    facts = model._facts(_largest_similarity(model, data), wrong, squares)
     if model.kernel == "precomputed":
         return perceptron_certificate(facts)
     kernel = resolved_kernel(model, model.gamma_)
@@ -332,15 +327,15 @@ def verify_kernel_perceptron(model: KernelPerceptron, data: Training) -> Certifi
     return perceptron_certificate(facts, margins)
 
 
-def _support_gram(model: KernelPerceptron, data: Training, places: np.ndarray) -> np.ndarray:
+def _support_gram(model: KernelPerceptron, data: Training) -> np.ndarray:
     """Return the kernel values among the support vectors, in float64."""
     precomputed = model.kernel == "precomputed"
-    support = data.X[np.searchsorted(places, model.support_)] if precomputed else model.support_vectors_
+    support = data.X[np.searchsorted(data.places, model.support_)] if precomputed else model.support_vectors_
     return query_gram(model, support, model.support_, 1).astype(np.float64)
 
 
-def _largest_similarity(model: KernelPerceptron, data: Training, places: np.ndarray) -> float:
+def _largest_similarity(model: KernelPerceptron, data: Training) -> float:
     """Return the largest k(x, x)."""
     if model.kernel == "precomputed":
-        return float(data.X[np.arange(places.size), places].max())
+        return float(data.X[np.arange(data.places.size), data.places].max())
     return float(gram_diagonal(data.X, resolved_kernel(model, model.gamma_)).max())

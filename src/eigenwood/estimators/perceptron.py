@@ -45,7 +45,6 @@ from eigenwood.validation.params import (
 from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.state import Array
 from eigenwood.validation.targets import (
-    Classes,
     Training,
     check_given_classes,
     check_training,
@@ -258,7 +257,7 @@ class Perceptron(ScoringClassifier):
             )
         except ValueError as problem:
             raise InputError(f"Perceptron: early_stopping needs more rows of every class; {problem}") from problem
-        return _taken(data, learn), _taken(data, held_out)
+        return data.taken(learn), data.taken(held_out)
 
     def _follow(self, watch, data: Training, start, seed, max_rounds: int, held_out: Training | None) -> Outcome:
         """Run the epochs and return how they ended."""
@@ -369,10 +368,6 @@ def verify_perceptron(model: Perceptron, data: Training) -> Certificate:
         for signs in one_against_rest(data.classes)
     ]
     return perceptron_certificate(perceptron_facts(model, data), margins)
-
-
-def _taken(data: Training, rows: np.ndarray) -> Training:
-    return Training(data.X[rows], Classes(data.classes.labels, data.classes.codes[rows]), data.weights[rows])
 
 
 def _same_shape(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:

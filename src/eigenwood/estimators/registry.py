@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.errors import InputError
 from eigenwood.estimators.encoder import TableEncoder, verify_encoder
@@ -14,7 +15,6 @@ from eigenwood.estimators.expansion import PolynomialExpansion, verify_expansion
 from eigenwood.estimators.kernel_perceptron import KernelPerceptron, verify_kernel_perceptron
 from eigenwood.estimators.perceptron import Perceptron, verify_perceptron
 from eigenwood.proofs.claim import Certificate
-from eigenwood.validation.arrays import check_rows
 from eigenwood.validation.targets import check_training
 
 CLASSIFICATION, TRANSFORMATION = "classification", "transformation"
@@ -75,8 +75,9 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cert
             X = step.transform(X)
         return verify(model.steps[-1][1], X, y, sample_weight)
     entry = entry_of(model)
+    check_is_fitted(model)
     if entry.task == TRANSFORMATION:
-        return entry.verify(model, check_rows(model, X, reset=False, accept_sparse=True, missing=True))
+        return entry.verify(model, X)
     data = check_training(
         model, X, y, sample_weight, accept_sparse=True, known=getattr(model, "classes_", None), reset=False
     )

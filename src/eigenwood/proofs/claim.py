@@ -9,6 +9,7 @@ from html import escape
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Certificate:
         for heading in ("claim", "statement", "value", "bound", "holds"):
             table.add_column(heading, justify="right" if heading in ("value", "bound") else "left")
         for claim in self.claims:
-            table.add_row(*_cells(claim))
+            table.add_row(*map(Text, _cells(claim)))  # as text: a class may be called [red]
         return table
 
     def _repr_html_(self) -> str:

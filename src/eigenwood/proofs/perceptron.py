@@ -66,4 +66,6 @@ def mistakes_claim(facts: PerceptronFacts, margin: Separability | None) -> Claim
     if margin.separable:
         statement = f"M ≤ (R/γ)², γ = {margin.reached:.4g} found independently"
         return at_most(name, statement, facts.steps, margin.mistake_bound() * (1.0 + ROUNDING))
+    if margin.undecided:
+        return measured(name, f"steps M; γ ≤ {margin.limit:.2g}, too small to tell whether it is 0", facts.steps)
     return measured(name, "steps M; no hyperplane separates these rows, so nothing bounds M", facts.steps)

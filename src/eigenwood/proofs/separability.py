@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import lsq_linear, nnls
 
 from eigenwood.core.kernels.blocks import gram, gram_diagonal
 
@@ -27,7 +27,11 @@ AT_ORIGIN = 1e-7  # a hull this near to the origin, in units of the radius, cont
 
 
 class Separability(NamedTuple):
-    """The margin lies between ``reached`` and ``limit``; both are 0 when nothing separates."""
+    """The margin lies between ``reached`` and ``limit``; both are 0 when nothing separates.
+
+    Every weighted mean of the z_i gives a valid limit and every direction a valid margin, so both stay true where the
+    search had to stop before they met.
+    """
 
     reached: float
     limit: float
@@ -36,6 +40,10 @@ class Separability(NamedTuple):
     @property
     def separable(self) -> bool:
         return self.reached > 0.0
+
+    @property
+    def undecided(self) -> bool:
+        return self.reached <= 0.0 < self.limit
 
     def mistake_bound(self) -> float:
         """Return (R/γ)², which no perceptron exceeds."""
@@ -82,6 +90,14 @@ def nearest_point(Q: np.ndarray) -> tuple[np.ndarray, float]:
     scale = np.sqrt(max(Q.diagonal().max(), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(Q / scale**2)
     factor = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-    weights, _ = nnls(np.vstack([factor, np.ones(Q.shape[0])]), np.append(np.zeros(Q.shape[0]), 1.0))
+    weights = _least_squares(np.vstack([factor, np.ones(Q.shape[0])]), np.append(np.zeros(Q.shape[0]), 1.0))
     weights /= weights.sum()
     return weights, scale * float(np.linalg.norm(factor @ weights))
+
+
+def _least_squares(A: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Return a ≥ 0 with the smallest ‖A a - target‖; by a slower, tougher road where the exact one does not end."""
+    try:
+        return nnls(A, target)[0]
+    except RuntimeError:
+        return np.maximum(lsq_linear(A, target, bounds=(0.0, np.inf), tol=1e-14).x, 0.0)

@@ -50,6 +50,9 @@ def check_matrix(who: str, X: Any, *, names: Any = None, accept_sparse: bool = F
         )
     except (ValueError, TypeError) as problem:
         raise one_sentence(who, problem) from problem
+    if sparse.issparse(rows) and not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()  # an entry stored twice means the sum
     check_finite(who, rows, names, missing=missing)
     return rows
 
@@ -82,14 +85,23 @@ def check_is_a_table(who: str, X: Any) -> None:
     """Raise unless X has rows and columns."""
     if isinstance(X, str) or X is None:
         raise InputError(f"{who}: X must be a table of numbers; got {X!r}.")
-    n_dimensions = getattr(X, "ndim", None)
-    if n_dimensions is None and isinstance(X, (list, tuple)):
-        n_dimensions = 2 if X and hasattr(X[0], "__len__") else 1
+    n_dimensions = dimension_count(X)
     if n_dimensions in (0, 1):
         raise InputError(
             f"{who}: X must be a 2-d array of rows and columns; got {n_dimensions}-d "
             "(Reshape your data: X.reshape(1, -1) makes one row, X.reshape(-1, 1) one column)."
         )
+
+
+def dimension_count(X: Any) -> int:
+    """Return 0 for a number, 1 for a vector, 2 for a table."""
+    if isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame):
+        return 2
+    if hasattr(X, "ndim"):
+        return X.ndim
+    if isinstance(X, (list, tuple)):
+        return 2 if X and hasattr(X[0], "__len__") else 1
+    return np.ndim(np.asarray(X))
 
 
 def frame_values(who: str, X: Any) -> Any:
@@ -109,7 +121,16 @@ def frame_values(who: str, X: Any) -> Any:
     # Filled by rows: a fitted model reads rows, and a frame hands out columns.
     values = np.empty((len(frame), len(dtypes)), dtype=wanted)
     for j, column in enumerate(frame.iter_columns()):
-        values[:, j] = column.to_numpy()
+        values[:, j] = column_values(column)
+    return values
+
+
+def column_values(column: nw.Series) -> np.ndarray:
+    """Return a column of numbers or truth values as floats, NaN where a frame has a null of any kind."""
+    if column.null_count() == 0 and column.dtype != nw.Object:
+        return column.to_numpy()
+    values = np.full(len(column), np.nan)
+    values[~column.is_null().to_numpy().astype(bool)] = column.drop_nulls().to_numpy()
     return values
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from eigenwood.errors import InputError
-from eigenwood.validation.arrays import check_finite, one_sentence
+from eigenwood.validation.arrays import check_finite, column_values, one_sentence
 
 
 class Columns(NamedTuple):
@@ -54,8 +54,7 @@ def numbers_of(who: str, column: nw.Series) -> np.ndarray:
     """Return a column as floats, NaN for missing."""
     if not holds_numbers(column.dtype):
         raise InputError(f"{who}: column {column.name!r} must hold numbers as it did in fit; got {column.dtype}.")
-    values = [None] * len(column) if column.dtype == nw.Unknown else column.to_numpy()
-    return np.asarray(values, dtype=np.float32 if column.dtype == nw.Float32 else np.float64)
+    return np.asarray(column_values(column), dtype=np.float32 if column.dtype == nw.Float32 else np.float64)
 
 
 def texts_of(column: nw.Series, missing_text: str) -> np.ndarray:

@@ -56,8 +56,8 @@ class Number:
         kind = Integral if self.whole else Real
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
             return False
-        number = float(value)
-        return math.isfinite(number) and (
+        number: Any = value
+        return (isinstance(number, Integral) or math.isfinite(number)) and (
             (self.above is None or number > self.above)
             and (self.at_least is None or number >= self.at_least)
             and (self.below is None or number < self.below)
@@ -130,7 +130,7 @@ class ClassWeights:
     """What scikit-learn takes as ``class_weight``."""
 
     def allows(self, value: Any) -> bool:
-        return value is None or value == "balanced" or isinstance(value, Mapping)
+        return value is None or isinstance(value, Mapping) or (isinstance(value, str) and value == "balanced")
 
     def __str__(self) -> str:
         return "None, 'balanced' or a dict of class: weight"

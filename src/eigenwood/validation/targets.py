@@ -27,6 +27,12 @@ class Training(NamedTuple):
     X: Any
     classes: Classes
     weights: np.ndarray
+    places: np.ndarray  # where each row stood in what was given
+
+    def taken(self, rows: np.ndarray) -> Training:
+        """Return some of the rows."""
+        classes = Classes(self.classes.labels, self.classes.codes[rows])
+        return Training(self.X[rows], classes, self.weights[rows], self.places[rows])
 
 
 def check_training(
@@ -49,10 +55,11 @@ def check_training(
     X = check_rows(estimator, X, reset=reset, accept_sparse=accept_sparse)
     labels = check_labels(estimator, y, X.shape[0])
     weights = check_weights(estimator, sample_weight, X.shape[0])
-    if not weights.all():
-        X, labels, weights = X[weights > 0], labels[weights > 0], weights[weights > 0]
+    places = np.flatnonzero(weights)
+    if places.size < weights.size:
+        X, labels, weights = X[places], labels[places], weights[places]
     classes = check_classes(estimator, labels) if known is None else check_known(estimator, labels, known)
-    return Training(X, classes, weights)
+    return Training(X, classes, weights, places)
 
 
 def check_labels(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
@@ -65,14 +72,21 @@ def check_labels(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
         labels = column_or_1d(y, warn=True)
         if labels.dtype.kind == "c":
             raise ValueError("Complex data not supported: y must hold labels")
-        if labels.dtype.kind in "fO" and any(label != label for label in labels):
-            raise ValueError("y must hold labels; got NaN")
+        if labels.dtype.kind in "fO":
+            check_none_missing(labels)
         check_classification_targets(labels)
     except (ValueError, TypeError) as problem:
         raise one_sentence(who, problem) from problem
     if labels.size != n_rows:
         raise InputError(f"{who}: y must have one label for each of the {n_rows} rows; got {labels.size}.")
     return labels
+
+
+def check_none_missing(labels: np.ndarray) -> None:
+    """Raise if a label is None or not a number."""
+    for label in labels if labels.dtype.kind == "O" else labels[np.isnan(labels)][:1]:
+        if label is None or label != label:
+            raise ValueError(f"y must hold labels; got {'None' if label is None else 'NaN'}")
 
 
 def check_classes(estimator: Any, labels: np.ndarray) -> Classes:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from eigenwood.core.kernels.blocks import fill_tile, gram_diagonal, origin, prepared, taken
+from eigenwood.core.threads import one_blas_thread
 
 NO_SLOT = -1
 
@@ -73,9 +74,10 @@ class KernelValues:
         return self._computed(rows, columns), np.arange(rows.size)
 
     def _computed(self, rows: np.ndarray, columns: np.ndarray | slice) -> np.ndarray:
-        if self._prepared is None:
-            return self._kernel(self._X[rows], self._X[columns])
+        if self._prepared is None:  # a function of the user's: queries first, then those who vote on them
+            return self._kernel(self._X[columns], self._X[rows]).T
         left, right = taken(self._prepared, rows), taken(self._prepared, columns)
         tile = np.empty((left.rows.shape[0], right.rows.shape[0]), dtype=self._store.dtype)
-        fill_tile(tile, left, right, self._kernel)
+        with one_blas_thread():
+            fill_tile(tile, left, right, self._kernel)
         return tile

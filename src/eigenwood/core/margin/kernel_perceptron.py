@@ -213,36 +213,50 @@ def visit_block(
     n_support = count_support(a) if budget > 0 else 0
     n_changes = 0
     for j in range(n_rows):
-        was_support = has_weight(a[j])
         growth = diagonal[j] + (1.0 if intercept else 0.0)
-        for k in range(n_problems):
-            margin = signs[k, j] * (scores[k, j] + b[k])
-            if margin > 0.0:
-                continue
-            # as many steps at once as the row needs to be right, but not more than its mass
-            n_steps = min(np.floor(-margin / growth) + 1.0, mass[j]) if growth > 0.0 else mass[j]
-            whole = np.floor(n_steps)
-            change = n_steps * signs[k, j]
-            late = signs[k, j] * (clock[0] * n_steps + whole * (whole - 1.0) / 2.0 + whole * (n_steps - whole))
-            mistakes[k] += n_steps
-            a[j, k] += change
-            late_a[j, k] += late
-            for i in range(n_rows):
-                scores[k, i] += change * K[p[j], q[i]]
-            if intercept:
-                b[k] += change
-                late_b[k] += late
-            if history.size > 0:
-                write_change(history, n_changes, j, k, change, change if intercept else 0.0, clock[0])
-                n_changes += 1
-        if budget > 0 and not was_support and has_weight(a[j]):
-            ages[j] = clock[0]
-            n_support += 1
-            if n_support > budget:
-                leave(least_needed(a, diagonal, ages, j), K, p, q, scores, a)
-                n_support -= 1
-        clock[0] += mass[j]
+        left = mass[j]
+        while left > 0.0:
+            newcomer = budget > 0 and not has_weight(a[j])
+            part = min(1.0, left) if newcomer else left  # a newcomer may make another leave after its first step
+            for k in range(n_problems):
+                margin = signs[k, j] * (scores[k, j] + b[k])
+                if margin > 0.0:
+                    continue
+                n_steps = steps_needed(margin, growth, part)
+                change, late = n_steps * signs[k, j], signs[k, j] * time_of_steps(clock[0], n_steps)
+                mistakes[k] += n_steps
+                a[j, k] += change
+                late_a[j, k] += late
+                for i in range(n_rows):
+                    scores[k, i] += change * K[p[j], q[i]]
+                if intercept:
+                    b[k] += change
+                    late_b[k] += late
+                if history.size > 0:
+                    write_change(history, n_changes, j, k, change, change if intercept else 0.0, clock[0])
+                    n_changes += 1
+            clock[0] += part
+            left -= part
+            if newcomer and has_weight(a[j]):
+                ages[j] = clock[0]
+                n_support += 1
+                if n_support > budget:
+                    leave(least_needed(a, diagonal, ages, j), K, p, q, scores, a)
+                    n_support -= 1
     return n_changes
+
+
+@njit(cache=True, nogil=True)
+def steps_needed(margin, growth, most):
+    """Return how many steps make a wrong row right: the margin grows by ``growth`` each time; at most ``most``."""
+    return min(np.floor(-margin / growth) + 1.0, most) if growth > 0.0 else most
+
+
+@njit(cache=True, nogil=True)
+def time_of_steps(clock, n_steps):
+    """Return the sum of size · time over the steps that begin at ``clock``, one after each presentation."""
+    whole = np.floor(n_steps)
+    return clock * n_steps + whole * (whole - 1.0) / 2.0 + whole * (n_steps - whole)
 
 
 @njit(cache=True, nogil=True)
@@ -301,7 +315,8 @@ def voted_scores(K, positions, problems, change_a, change_b, times, end, n_probl
     """Return for each row of K the votes of all the rules along the way, as a share of all votes.
 
     A rule votes sign(f) as often as rows were presented before it changed (Freund and Schapire 1999).
-    K[i, p] is the kernel value of query i and support p; changes come in the order in which they were made.
+    K[i, p] is the kernel value of query i and support p; changes come in the order in which they were made. A change of
+    size n is n steps of size 1 (the last may be shorter), so n - 1 rules in between have one vote each.
     """
     votes = np.zeros((K.shape[0], n_problems))
     until = np.empty(times.size)
@@ -313,6 +328,22 @@ def voted_scores(K, positions, problems, change_a, change_b, times, end, n_probl
         f = np.zeros(n_problems)
         for c in range(times.size):
             k = problems[c]
-            f[k] += change_a[c] * K[i, positions[c]] + change_b[c]
-            votes[i, k] += np.sign(f[k]) * (until[c] - times[c])
+            n_steps = abs(change_a[c])
+            n_between = np.ceil(n_steps) - 1.0
+            step = (change_a[c] * K[i, positions[c]] + change_b[c]) / n_steps
+            if n_between > 0.0:
+                votes[i, k] += votes_between(f[k], step, n_between)
+            f[k] += step * n_steps
+            votes[i, k] += np.sign(f[k]) * (until[c] - times[c] - n_between)
     return votes / end
+
+
+@njit(cache=True, nogil=True)
+def votes_between(f, step, count):
+    """Return Σ sign(f + s·step) for s = 1 … count: the sign changes at most once on the way."""
+    if step == 0.0:
+        return count * np.sign(f)
+    crossing = -f / step  # f + s·step is 0 at s = crossing
+    before = min(max(np.ceil(crossing) - 1.0, 0.0), count)  # how many s lie strictly before it
+    after = min(max(count - np.floor(crossing), 0.0), count)  # and strictly behind it
+    return np.sign(step) * (after - before)

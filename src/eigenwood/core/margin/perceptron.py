@@ -9,7 +9,7 @@ are taken at once: with δ = η(‖x‖² + 1) the margin grows by δ each time,
 
 With a penalty (as in scikit-learn) the weights shrink at every presentation: L2 by a common factor that is kept
 apart (w = scale · v), L1 by the cumulative rule of Tsuruoka, Tsujii and Ananiadou (2009): every coordinate owes
-the penalty since the start and pays when its feature is next seen.
+the penalty since the start and pays before it is next used, which for a sparse row may be much later.
 """
 
 from __future__ import annotations
@@ -175,6 +175,9 @@ def visit_rows(rows, order, signs, mass, norms, rule, direction, paid, numbers):
             if margin <= 0.0:
                 n_steps = steps_taken(margin, norms[i], mass[i], signs[i], rule, numbers)
                 dense_add(dense[i], rule.step * n_steps * signs[i], direction)
+    if rule.l1 > 0.0:
+        for j in range(direction.size):  # what columns of sparse rows still owe
+            pay_l1(j, direction, paid, numbers)
 
 
 @njit(cache=True, nogil=True)
@@ -211,12 +214,15 @@ def present_dense(x, sign, mass, rule, direction, paid, numbers):
 
 @njit(cache=True, nogil=True)
 def present_sparse(values, columns, sign, mass, rule, direction, paid, numbers):
-    """Present a sparse row ``mass`` times; only its own columns pay L1, the others when they are next seen."""
+    """Present a sparse row ``mass`` times; its columns pay the L1 penalty that they owe before they are used."""
     longest = max(1.0, mass / MOST_PRESENTATIONS)
     left = mass
     while left > 0.0:
         part = min(longest, left)
         left -= part
+        if rule.l1 > 0.0:
+            for j in columns:
+                pay_l1(j, direction, paid, numbers)
         margin = sign * (numbers[SCALE] * sparse_dot(values, columns, direction) + numbers[INTERCEPT])
         factor = penalised_step(margin, sign, part, rule, direction, numbers)
         if factor != 0.0:
