@@ -264,6 +264,7 @@ def test_a_part_of_a_model_too_much(copy):
         ("table-encoder", "max_categories", 0),
         ("table-encoder", "scale", "yes"),
     ],
+    ids=lambda value: str(value)[:24],
 )
 def test_a_parameter_that_breaks_its_rule(name, key, value, copy):
     refused(changed(copy(name), lambda content, tensors: model_of(content)["params"].update({key: value})))

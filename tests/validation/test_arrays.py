@@ -177,11 +177,12 @@ def test_the_first_place_in_reading_order_is_named():
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_the_place_in_a_sparse_matrix_is_named(value):
+@pytest.mark.parametrize(("stored", "place"), [(0, "row 0, column 1"), (1, "row 2, column 0"), (2, "row 2, column 2")])
+def test_the_place_in_a_sparse_matrix_is_named(stored, place, value):
     X = sparse.csr_array(np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [2.0, 0.0, 3.0]]))
-    X.data[2] = value
+    X.data[stored] = value
     sentence = sentence_of(lambda: check_matrix("Who", X, accept_sparse=True))
-    assert sentence.endswith("in row 2, column 2.")
+    assert sentence.endswith(f"in {place}.")
 
 
 def test_infinities_that_cancel_are_seen():

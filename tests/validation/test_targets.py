@@ -171,10 +171,10 @@ def test_class_weights_multiply_the_weights():
 
 
 def test_balanced_class_weights_count_weights_as_repeated_rows():
-    weighted = class_weights(Thing(), "balanced", training([0, 1, 1], [2, 1, 3]))
-    assert_allclose(weighted, [3.0, 0.75, 2.25])  # each class weighs 6 / 2 in all
-    repeated = class_weights(Thing(), "balanced", training([0, 0, 1, 1, 1, 1], None))
-    assert_allclose(repeated, [1.5, 1.5, 0.75, 0.75, 0.75, 0.75])
+    weighted = class_weights(Thing(), "balanced", training([0, 1, 1], [6, 1, 1]))
+    assert_allclose(weighted, [4.0, 2.0, 2.0])  # each class weighs 8 / 2 in all
+    repeated = class_weights(Thing(), "balanced", training([0, 0, 0, 0, 0, 0, 1, 1], None))
+    assert_allclose(repeated, [2 / 3] * 6 + [2.0, 2.0])
 
 
 def test_class_weights_of_unknown_classes_are_refused_in_one_sentence():

@@ -162,6 +162,17 @@ def test_values_lie_between_zero_and_one(name):
     assert (K <= 1).all()
 
 
+def test_rows_are_measured_from_their_mean_where_only_differences_count():
+    X = table(15, dtype=np.float32) + np.float32(1000)
+    start = blocks.origin(X, chosen("rbf"))
+    assert_allclose(start, X.mean(axis=0, dtype=np.float64))
+    rows = blocks.prepared(X, chosen("rbf"), start)
+    assert_allclose(rows.norms, ((X - start) ** 2).sum(axis=1), rtol=1e-5)
+    assert rows.norms.max() < 100  # and not a million: few pairs are too close to be told apart
+    for name in ("linear", "poly", "sigmoid", "laplacian"):
+        assert blocks.origin(X, chosen(name)) is None
+
+
 # ---- rbf in float32: within 2e-6 of float64 ----------------------------------------------------------------------
 
 GAMMAS = 10.0 ** np.arange(-4, 2)

@@ -189,6 +189,15 @@ def test_a_fraction_of_a_presentation_is_a_fraction_of_a_step(seed):
     assert_array_equal(halves.b, ones.b / 2.0)
 
 
+def test_the_average_counts_fractions_of_presentations():
+    X, signs = np.array([[1.0], [1.0]]), np.array([[1.0, -1.0]])
+    rule = KernelRule(max_epochs=1, intercept=False)
+    ours = fit(X, signs, np.array([4.0, 1.5]), rule, kernel=Kernel(KERNELS["linear"]))
+    assert_array_equal(ours.a[:, 0], [1.0, -1.5])
+    # the first row is right from its first presentation on; the second stands at -1 for one, at -1.5 for half a one
+    assert_allclose(ours.averaged_a()[:, 0], [1.0, (-1.0 - 0.5 * 1.5) / 5.5], rtol=1e-14)
+
+
 # ---- properties --------------------------------------------------------------------------------------------------
 
 

@@ -135,6 +135,14 @@ def test_a_fraction_of_a_presentation_is_a_fraction_of_a_step():
     assert ours.numbers[0, MISTAKES] == 0.25
 
 
+def test_the_loss_of_a_fraction_is_a_fraction_of_the_loss():
+    begin = perceptron_start(np.array([[-10.0]]), np.zeros(1))
+    ours = fit(np.array([[1.0]]), [1.0], np.array([2.5]), PerceptronRule(intercept=False), epochs=1, start=begin)
+    assert ours.coefficients()[0, 0] == -7.5
+    assert ours.numbers[0, LOSS] == 10.0 + 9.0 + 0.5 * 8.0  # counted before each step
+    assert ours.numbers[0, MISTAKES] == 2.5
+
+
 def test_a_very_heavy_row_does_not_take_for_ever():
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
     plain = fit(X, y, np.array([1e15, 1.0]))
