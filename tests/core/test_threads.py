@@ -173,6 +173,34 @@ def test_a_limit_that_the_users_own_thread_holds_does_not_stand_in_the_way(two_b
     assert set(blas_threads()) == {2}
 
 
+def test_afterwards_every_thread_may_set_limits_of_its_own(two_blas_threads):
+    first_inside, second_inside, first_gone = threading.Event(), threading.Event(), threading.Event()
+
+    def comes_first():
+        with one_blas_thread():
+            first_inside.set()
+            second_inside.wait(5)
+        first_gone.set()
+
+    def leaves_last():
+        first_inside.wait(5)
+        with one_blas_thread():
+            second_inside.set()
+            first_gone.wait(5)
+
+    def limited():
+        with threadpool_limits(1, user_api="blas"):
+            return set(blas_threads())
+
+    with ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
+        for task in (first.submit(comes_first), second.submit(leaves_last)):
+            task.result()
+        assert set(blas_threads()) == {2}
+        for thread in (first, second, first, second):  # both are alive, one after the other
+            assert thread.submit(limited).result() == {1}
+            assert set(blas_threads()) == {2}
+
+
 # ---- the same bits for any number of threads --------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from eigenwood.errors import InputError
-from eigenwood.validation.arrays import check_matrix, check_rows, check_weights, one_sentence
+from eigenwood.validation.arrays import check_matrix, check_rows, check_squares, check_weights, one_sentence
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 
@@ -156,6 +156,16 @@ def test_a_null_is_a_nan_in_every_frame(table):
     assert_array_equal(np.isnan(rows[:, 0]), [False, True])
 
 
+@pytest.mark.parametrize(
+    "table",
+    [pd.DataFrame(np.ones((1, 2)), columns=["a", "a"]), pa.Table.from_arrays([pa.array([1.0])] * 2, names=["a", "a"])],
+    ids=["pandas", "pyarrow"],
+)
+def test_one_name_for_two_columns_is_refused(table):
+    sentence = sentence_of(lambda: check_matrix("Who", table))
+    assert sentence == "Who: X must have columns of different names; got one name twice."
+
+
 # ---- NaN and infinity --------------------------------------------------------------------------------------------
 
 
@@ -200,6 +210,20 @@ def test_missing_numbers_pass_where_a_method_uses_them_but_infinity_never_does()
     assert check_matrix("Who", X, missing=True) is X
     sentence = sentence_of(lambda: check_matrix("Who", np.array([[np.nan, np.inf]]), missing=True))
     assert sentence == "Who: X must be finite or NaN; got inf (infinity) in row 0, column 1."
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("given", [np.float32, np.float64])
+def test_numbers_that_cannot_be_squared_are_refused_where_squares_are_needed(given, form):
+    largest = np.finfo(given).max ** 0.5
+    check_squares("Who", form(np.full((2, 4), largest / 10, dtype=given)))
+    check_squares("Who", sparse.csr_array((2, 4), dtype=given))
+    for value in (largest, -largest):
+        sentence = sentence_of(lambda value=value: check_squares("Who", form(np.full((2, 4), value, dtype=given))))
+        assert re.fullmatch(r"Who: X must hold numbers of size at most \S+, to be squared; got \S+\.", sentence)
+    with np.errstate(over="raise"):
+        limit = given(float(re.search(r"at most (\S+),", sentence)[1]))
+        assert np.isfinite(4 * (limit + limit) * limit)  # ‖x‖² + ‖z‖²
 
 
 # ---- what is no table --------------------------------------------------------------------------------------------

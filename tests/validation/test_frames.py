@@ -88,3 +88,8 @@ def test_infinity_is_named_by_row_and_column(frame):
 def test_an_empty_table_is_refused(frame):
     sentence = sentence_of(lambda: columns_of(frame({"a": np.empty(0)})))
     assert sentence == "Thing: X must have at least 1 row and 1 column; got 0 rows and 1 columns."
+
+
+def test_an_array_where_a_frame_was_fitted_is_refused():
+    sentence = sentence_of(lambda: columns_of(np.ones((2, 2))))
+    assert sentence == "Thing: X must be a frame with the columns it had in fit; got ndarray."

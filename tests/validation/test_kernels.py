@@ -65,8 +65,14 @@ def test_a_good_function_passes_as_float64():
         (lambda a, b: b @ a.T, "Who: kernel must return an array of shape (12, 2); got (2, 12)."),
         (lambda a, b: np.full((12, 2), np.nan), "Who: kernel must return finite numbers; got NaN."),
         (lambda a, b: np.full((12, 2), np.inf), "Who: kernel must return finite numbers; got inf."),
+        (lambda a, b: None, "Who: kernel must return an array of real numbers; got NoneType."),
+        (
+            lambda a, b: np.full((12, 2), 1j),
+            "Who: kernel must return an array of real numbers; got dtype complex128.",
+        ),
+        (lambda a, b: np.full((12, 2), "x"), "Who: kernel must return an array of real numbers; got dtype <U1."),
     ],
-    ids=["vector", "transposed", "nan", "inf"],
+    ids=["vector", "transposed", "nan", "inf", "nothing", "complex", "texts"],
 )
 def test_a_bad_function_is_told_in_one_sentence(function, sentence):
     assert sentence_of(lambda: checked_function("Who", function)(X, X[:2])) == sentence

@@ -33,7 +33,11 @@ ALLOWED = [
     (Nothing(), [None], [0, False, "None"]),
     (Function("x"), [abs, lambda x: x, int], ["abs", None, 1]),
     (Seed(), [None, 0, 2**32 - 1, np.random.RandomState(0)], [-1, 2**32, 1.5, "0", True, np.random.default_rng(0)]),
-    (ClassWeights(), [None, "balanced", {}, {0: 1.0}], ["even", 1, [1, 2]]),
+    (
+        ClassWeights(),
+        [None, "balanced", {}, {0: 1.0}, {"a": 0}],
+        ["even", 1, [1, 2], {0: -1.0}, {0: np.nan}, {0: np.inf}, {0: "1"}, {0: None}],
+    ),
     (AnyOf(Nothing(), Number(above=0)), [None, 1], [0, "1"]),
 ]
 
@@ -56,6 +60,10 @@ def test_a_whole_number_beyond_all_floats_is_decided_without_a_crash(value):
     assert Number(at_least=1, at_most=100, whole=True).allows(value) is False
 
 
+def test_a_whole_number_beyond_all_floats_is_no_length_of_a_step():
+    assert Number(above=0).allows(10**400) is False
+
+
 SENTENCES = [
     (Choice(("linear", "rbf")), "rfb", "Who: what must be one of 'linear', 'rbf'; got 'rfb'."),
     (Number(above=0), -1, "Who: what must be a number above 0; got -1."),
@@ -68,7 +76,11 @@ SENTENCES = [
     (Nothing(), 0, "Who: what must be None; got 0."),
     (Function("two blocks of rows"), 3, "Who: what must be a function of two blocks of rows; got 3."),
     (Seed(), -1, "Who: what must be None, an integer from 0 to 4294967295 or a numpy RandomState; got -1."),
-    (ClassWeights(), "even", "Who: what must be None, 'balanced' or a dict of class: weight; got 'even'."),
+    (
+        ClassWeights(),
+        "even",
+        "Who: what must be None, 'balanced' or a dict of class: weight, each weight a number at least 0; got 'even'.",
+    ),
     (AnyOf(Nothing(), Number(above=0)), 0, "Who: what must be None or a number above 0; got 0."),
 ]
 

@@ -91,6 +91,22 @@ def test_a_missing_label_is_called_missing(y):
     assert sentence in ("Thing: y must hold labels; got NaN.", "Thing: y must hold labels; got None.")
 
 
+@pytest.mark.parametrize(
+    ("y", "sentence"),
+    [
+        (["a", 1, "b"], "Thing: y must hold labels of one type; got int and str."),
+        (np.array(["a", 1, "b"], dtype=object), "Thing: y must hold labels of one type; got int and str."),
+        (["a", float("nan"), "b"], "Thing: y must hold labels; got NaN."),
+        (["a", None, "b"], "Thing: y must hold labels; got None."),
+        (pd.Series([1, None, 2], dtype="Int64"), "Thing: y must hold labels; got None."),
+    ],
+    ids=["list", "objects", "list with nan", "list with None", "Int64"],
+)
+def test_labels_are_all_there_and_all_of_one_type(y, sentence):
+    found = sentence_of(lambda: check_labels(Thing(), y, 3))
+    assert found in (sentence, sentence.replace("got None", "got NaN"))
+
+
 def test_a_sparse_target_is_refused():
     y = sparse.csr_array(np.eye(3))
     assert sentence_of(lambda: check_labels(Thing(), y, 3), TypeError).startswith("Thing: Sparse data was passed")

@@ -7,8 +7,10 @@ from abc import ABC, abstractmethod
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from eigenwood.core.distinct import distinct_rows
+from eigenwood.core.rows import rows_of
 from eigenwood.estimators.watching import Watched
-from eigenwood.validation.targets import labels_from_scores
+from eigenwood.validation.targets import Training, labels_from_scores
 
 
 class ScoringClassifier(ClassifierMixin, Watched, BaseEstimator, ABC):
@@ -24,6 +26,12 @@ class ScoringClassifier(ClassifierMixin, Watched, BaseEstimator, ABC):
         """Return the label with the highest score for every row of X."""
         scores = self.decision_function(X)
         return labels_from_scores(self.classes_, scores)
+
+
+def joined_rows(data: Training) -> Training:
+    """Return the data with equal rows joined and their weights added, in an order that is not the table's."""
+    first, mass = distinct_rows(rows_of(data.X), data.classes.codes, data.weights)
+    return data.taken(first)._replace(weights=mass)
 
 
 def scores_for_users(scores: np.ndarray) -> np.ndarray:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from eigenwood.errors import InputError
 from eigenwood.estimators.state import FEATURE_STATE
 from eigenwood.proofs.claim import Certificate
-from eigenwood.validation.arrays import check_rows
+from eigenwood.validation.arrays import check_rows, frame_of
 from eigenwood.validation.frames import Columns, check_columns
 from eigenwood.validation.params import Flag, Number, check_params
 from eigenwood.validation.state import Array, TextLists
@@ -82,6 +83,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.categories_ = categories
         return self
 
+    def check_fitted(self) -> None:
+        """Raise unless the fitted attributes fit together: what a model file says is not taken on trust."""
+        n_numbers, n_texts = int(self.is_number_.sum()), int((~self.is_number_).sum())
+        if self.fill_.size != n_numbers or len(self.categories_) != n_texts:
+            raise InputError(
+                f"TableEncoder: is_number_ must tell of {self.fill_.size} columns of numbers and "
+                f"{len(self.categories_)} of categories; got {n_numbers} and {n_texts}."
+            )
+        if not (self.scale_ > 0).all():
+            raise InputError(f"TableEncoder: scale_ must be above 0; got {self.scale_.min()}.")
+        if not all(names and names == sorted(set(names)) for names in self.categories_):
+            raise InputError("TableEncoder: categories_ must be sorted, different and not empty; got others.")
+
     def transform(self, X):
         """Return the matrix of numbers: first the numbers, then the columns of the categories."""
         check_is_fitted(self)
@@ -100,9 +114,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(f"input_features should have length equal to number of features ({self.n_features_in_})")
         if hasattr(self, "feature_names_in_") and not np.array_equal(names, self.feature_names_in_):
             raise ValueError("input_features is not equal to feature_names_in_")
+        numbers = [_quoted(name) for name in names[self.is_number_]]
         texts = zip(names[~self.is_number_], self.categories_, strict=True)
-        of_categories = [f"{name}={category}" for name, categories in texts for category in categories]
-        return np.array([*names[self.is_number_], *of_categories], dtype=object)
+        words = [f"{_quoted(name)}={_quoted(category)}" for name, categories in texts for category in categories]
+        return np.array([*numbers, *words], dtype=object)
 
     def _names(self) -> np.ndarray:
         plain = np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
@@ -110,7 +125,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _columns(self, X: Any, reset: bool) -> Columns:
         """Return the numbers and the texts of X."""
-        if isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame):
+        known_texts = not reset and not self.is_number_.all()
+        if known_texts or frame_of("TableEncoder", X) is not None:
             return check_columns(self, X, None if reset else self.is_number_, reset=reset, missing_text=MISSING)
         rows = check_rows(self, X, reset=reset, missing=True)
         return Columns(rows, np.empty((rows.shape[0], 0), dtype=object), np.ones(rows.shape[1], dtype=bool))
@@ -134,8 +150,13 @@ def frequent_categories(values: np.ndarray, most: int) -> list[str]:
     >>> frequent_categories(np.array(["b", "a", "c", "b", "a"], dtype=object), 2)
     ['a', 'b']
     """
-    names, counts = np.unique(values.astype(str), return_counts=True)
-    return sorted(str(name) for name in names[np.argsort(-counts, kind="stable")[:most]])
+    counts = Counter(values)
+    return sorted(sorted(counts, key=lambda name: (-counts[name], name))[:most])
+
+
+def _quoted(name: str) -> str:
+    """Return a name in quotes if it holds the sign between columns and categories."""
+    return repr(name) if "=" in str(name) else str(name)
 
 
 def verify_encoder(model: TableEncoder, X: Any) -> Certificate:

@@ -18,14 +18,14 @@ from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
 from eigenwood.estimators.watching import TIME_LIMIT, Watch, Watched
 from eigenwood.proofs.claim import Certificate, at_most
-from eigenwood.validation.arrays import check_rows, check_weights
+from eigenwood.validation.arrays import check_matrix, check_rows, check_weights
 from eigenwood.validation.params import AnyOf, Choice, Flag, Number, check_params
 from eigenwood.validation.threads import N_JOBS, thread_count
 
 COUNT_ROWS = 65536  # rows looked at between two looks at the clock
 SPARSE_PAYS = 0.1  # below this share of non-zeros csr takes less memory and time than a full array
 MOST_TERMS = 2**31 - 1
-IDENTITY_ROWS = 64  # rows on which Φ(x)·Φ(z) = (1 + x·z)^p is checked
+IDENTITY_ROWS, IDENTITY_TERMS = 64, 20_000  # how much Φ(x)·Φ(z) = (1 + x·z)^p is checked on
 
 
 class CountStep(NamedTuple):
@@ -79,7 +79,7 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
         "n_jobs": N_JOBS,
         "time_limit": TIME_LIMIT,
     }
-    FITTED = {**FEATURE_STATE, "n_output_features_": COUNT, "sparse_output_": FLAG, **FIT_STATE}
+    FITTED = {**FEATURE_STATE, "degree_": COUNT, "n_output_features_": COUNT, "sparse_output_": FLAG, **FIT_STATE}
 
     def __init__(
         self, *, degree=2, include_bias=True, kernel_scale=True, sparse_output="auto", n_jobs=None, time_limit=None
@@ -117,8 +117,17 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
         for name, value in self._attributes(outcome.step, n_terms, was_sparse).items():
             setattr(self, name, value)
         self.stop_reason_ = outcome.reason
-        self.certificate_ = expansion_certificate(self, X)
+        self.certificate_ = expansion_certificate(self, X[weights > 0])
         return self
+
+    def check_fitted(self) -> None:
+        """Raise unless the fitted attributes fit the parameters: what a model file says is not taken on trust."""
+        n_terms = term_count(self.n_features_in_, self.degree) - (0 if self.include_bias else 1)
+        if self.degree_ != self.degree or self.n_output_features_ != n_terms or n_terms > MOST_TERMS:
+            raise InputError(
+                f"PolynomialExpansion: n_output_features_ must be {n_terms} for degree {self.degree}; got "
+                f"{self.n_output_features_} for degree {self.degree_}."
+            )
 
     def transform(self, X):
         """Return Φ(X)."""
@@ -130,9 +139,11 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
         """Return the features that the terms were made of, read from the terms of degree 1."""
         check_is_fitted(self)
         first = 1 if self.include_bias else 0
-        linear = X[:, first : first + self.n_features_in_]
-        factor = self._shape().factors[1]
-        return linear / factor
+        X = check_matrix("PolynomialExpansion", X, accept_sparse=True)
+        if X.shape[1] != self.n_output_features_:
+            raise InputError(f"PolynomialExpansion: X must have {self.n_output_features_} columns; got {X.shape[1]}.")
+        factor = np.sqrt(self.degree_) if self.kernel_scale else 1.0  # p!/((p-1)! 1!) = p
+        return X[:, first : first + self.n_features_in_] / X.dtype.type(factor)
 
     def get_feature_names_out(self, input_features=None):
         """Return a name for each term, such as 'x0 x1' or 'x0^2'."""
@@ -144,6 +155,7 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
 
     def inverse_names(self, names, input_features=None):
         """Return for each name of a term the features it is made of, with their exponents."""
+        check_is_fitted(self)
         inputs = self._input_names(input_features)
         known = dict(zip(self.get_feature_names_out(input_features), range(self.n_output_features_), strict=True))
         unknown = [name for name in names if name not in known]
@@ -156,6 +168,7 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
     @property
     def powers_(self):
         """The exponent of each feature in each term, as a csr array."""
+        check_is_fitted(self)
         shape = self._shape()
         skip = 0 if self.include_bias else 1
         terms = [features_of(shape, term) for term in range(skip, shape.last.size)]
@@ -165,7 +178,7 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
         return sparse.coo_array(entries, shape=(len(terms), self.n_features_in_)).tocsr()
 
     def _shape(self) -> Expansion:
-        return expansion(self.n_features_in_, self.degree, self.kernel_scale)
+        return expansion(self.n_features_in_, self.degree_, self.kernel_scale)
 
     def _expanded(self, X: Any) -> Any:
         if self.sparse_output_ and not sparse.issparse(X):
@@ -177,6 +190,7 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
         share = step.nonzero / (step.weight * n_terms)
         pays = was_sparse or share < SPARSE_PAYS
         return {
+            "degree_": self.degree,
             "n_output_features_": n_terms - (0 if self.include_bias else 1),
             "sparse_output_": pays if self.sparse_output == "auto" else bool(self.sparse_output),
         }
@@ -210,29 +224,40 @@ def count_steps(X: Any, weights: np.ndarray, degree: int) -> Iterator[CountStep]
 
 
 def term_name(features: tuple[int, ...], names: np.ndarray) -> str:
-    """Return the name of a product.
+    """Return the name of a product; an input's name that looks like a product stands in brackets.
 
-    >>> term_name((0, 0, 2), ["a", "b", "c"])
-    'a^2 c'
+    >>> term_name((0, 0, 2), ["a", "b", "c d"])
+    'a^2 (c d)'
     """
-    powers = [(names[j], features.count(j)) for j in sorted(set(features))]
+    powers = [(_bracketed(names[j]), features.count(j)) for j in sorted(set(features))]
     return " ".join(name if power == 1 else f"{name}^{power}" for name, power in powers) or "1"
 
 
+def _bracketed(name: str) -> str:
+    return f"({name})" if name == "1" or " " in name or "^" in name else name
+
+
 def expansion_certificate(model: PolynomialExpansion, X: Any) -> Certificate:
-    """Return Φ(x)·Φ(z) = (1 + x·z)^p on some rows, to rounding; without scaling there is nothing to claim."""
+    """Return Φ(x)·Φ(z) = (1 + x·z)^p to rounding, on some rows and as many features as have few enough terms."""
     if not (model.kernel_scale and model.include_bias):
-        return Certificate(())
-    some = X[: max(1, min(IDENTITY_ROWS, 10_000_000 // model.n_output_features_))].astype(np.float64)
-    terms = model._expanded(some)
-    products, inner = terms @ terms.T, some @ some.T
-    if sparse.issparse(products):
-        products = products.toarray()
-    exact = (1.0 + (inner.toarray() if sparse.issparse(inner) else inner)) ** model.degree
+        return Certificate(())  # without scaling and constant there is nothing to claim
+    n_features = X.shape[1]
+    while term_count(n_features, model.degree_) > IDENTITY_TERMS:
+        n_features = n_features // 2
+    some = X[:IDENTITY_ROWS, :n_features].astype(np.float64)
+    terms = expand(some, expansion(n_features, model.degree_, True), True, 1)
+    products, inner = _dense(terms @ terms.T), _dense(some @ some.T)
+    exact = (1.0 + inner) ** model.degree_
     size = np.sqrt(np.outer(exact.diagonal(), exact.diagonal()))
     error = float((np.abs(products - exact) / size).max())
-    statement = f"|Φ(x)·Φ(z) - (1 + x·z)^{model.degree}| / (‖Φ(x)‖ ‖Φ(z)‖) on {some.shape[0]} rows"
-    return Certificate((at_most("kernel identity", statement, error, 1e-12 * model.degree),))
+    statement = (
+        f"|Φ(x)·Φ(z) - (1 + x·z)^{model.degree_}| / (‖Φ(x)‖ ‖Φ(z)‖) on {some.shape[0]} rows, {n_features} features"
+    )
+    return Certificate((at_most("kernel identity", statement, error, 1e-12 * model.degree_),))
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return matrix.toarray() if sparse.issparse(matrix) else matrix
 
 
 def verify_expansion(model: PolynomialExpansion, X: Any) -> Certificate:

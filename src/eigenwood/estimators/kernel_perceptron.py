@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.core.distinct import distinct_rows
 from eigenwood.core.kernels.blocks import gram_diagonal
 from eigenwood.core.kernels.source import KernelValues
 from eigenwood.core.margin.kernel_perceptron import (
@@ -18,11 +17,10 @@ from eigenwood.core.margin.kernel_perceptron import (
     kernel_perceptron_steps,
     voted_scores,
 )
-from eigenwood.core.rows import rows_of
 from eigenwood.core.threads import results_of, row_blocks
 from eigenwood.errors import InputError
-from eigenwood.estimators.classifying import ScoringClassifier, problem_labels, scores_for_users
-from eigenwood.estimators.kernels import KERNEL_PARAMS, query_gram, resolved_kernel
+from eigenwood.estimators.classifying import ScoringClassifier, joined_rows, problem_labels, scores_for_users
+from eigenwood.estimators.kernels import KERNEL_PARAMS, check_kernel_range, query_gram, resolved_kernel
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import (
     AMOUNT,
@@ -156,8 +154,8 @@ class KernelPerceptron(ScoringClassifier):
         self._check_budget()
         data = self._checked(X, y, sample_weight)
         gamma = gamma_value(self.gamma, data.X, data.weights)
+        check_kernel_range(self, gamma, data.X)
         data = data._replace(weights=class_weights(self, self.class_weight, data))
-        data = self._joined(data)
 
         threads = thread_count("KernelPerceptron", self.n_jobs)
         values = self._kernel_values(data, gamma)
@@ -224,18 +222,29 @@ class KernelPerceptron(ScoringClassifier):
             )
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        """Return the training data; a precomputed matrix must be square."""
+        """Return the training data, equal rows joined if the order is free; a precomputed matrix must be square."""
         data = check_training(self, X, y, sample_weight, accept_sparse=self._takes_sparse())
         if self.kernel == "precomputed":
             check_square("KernelPerceptron", np.asarray(X))
-        return data
-
-    def _joined(self, data: Training) -> Training:
-        """Return the data with equal rows joined, in an order that does not depend on the table's."""
-        if not self.shuffle or self.kernel == "precomputed":
             return data
-        first, mass = distinct_rows(rows_of(data.X), data.classes.codes, data.weights)
-        return data.taken(first)._replace(weights=mass)
+        return joined_rows(data) if self.shuffle else data
+
+    def check_fitted(self) -> None:
+        """Raise unless the fitted attributes fit the parameters: what a model file says is not taken on trust."""
+        vectors = (0, 0) if self.kernel == "precomputed" else (self.support_.size, self.n_features_in_)
+        if self.support_vectors_.shape != vectors:
+            raise InputError(
+                f"KernelPerceptron: support_vectors_ must have shape {vectors}; got {self.support_vectors_.shape}."
+            )
+        if self.kernel == "precomputed" and self.support_.size and self.support_.max() >= self.n_features_in_:
+            raise InputError(
+                f"KernelPerceptron: support_ must be below {self.n_features_in_}; got {self.support_.max()}."
+            )
+        missing = [name for name in sorted(self.OPTIONAL) if not hasattr(self, name)]
+        if self.vote == VOTED and missing:
+            raise InputError(f"KernelPerceptron: {missing[0]} must be there; got nothing.")
+        if self.vote != VOTED and len(missing) < len(self.OPTIONAL):
+            raise InputError(f"KernelPerceptron: there must be no history unless vote is 'voted'; got {self.vote!r}.")
 
     def _kernel_values(self, data: Training, gamma: float) -> KernelValues:
         if self.kernel == "precomputed":

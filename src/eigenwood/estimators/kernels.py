@@ -9,8 +9,10 @@ from scipy import sparse
 
 from eigenwood.core.kernels.blocks import KernelFunction, gram, gram_symmetric
 from eigenwood.core.kernels.functions import KERNELS, Kernel
+from eigenwood.core.rows import rows_of, squared_row_norms
+from eigenwood.errors import InputError
 from eigenwood.proofs.mercer import MercerReport, mercer_report
-from eigenwood.validation.arrays import check_matrix
+from eigenwood.validation.arrays import check_matrix, check_squares
 from eigenwood.validation.kernels import check_square, checked_function, gamma_value
 from eigenwood.validation.params import AnyOf, Choice, Function, Number, Rule, check_values
 from eigenwood.validation.threads import thread_count
@@ -19,7 +21,7 @@ KERNEL_PARAMS: dict[str, Rule] = {
     "kernel": AnyOf(Choice((*KERNELS, "precomputed")), Function("two blocks of rows")),
     "gamma": AnyOf(Choice(("scale", "auto")), Number(above=0)),
     "coef0": Number(),
-    "degree": Number(at_least=1, whole=True),
+    "degree": Number(at_least=1, at_most=100, whole=True),
 }
 
 
@@ -28,6 +30,22 @@ def resolved_kernel(estimator: Any, gamma: float) -> Kernel | KernelFunction:
     if callable(estimator.kernel):
         return checked_function(type(estimator).__name__, estimator.kernel)
     return Kernel(KERNELS[estimator.kernel], gamma, float(estimator.coef0), int(estimator.degree))
+
+
+def check_kernel_range(estimator: Any, gamma: float, X: Any) -> None:
+    """Raise unless all kernel values are numbers that the dtype of X can hold."""
+    who = type(estimator).__name__
+    if callable(estimator.kernel) or estimator.kernel == "precomputed":
+        return
+    check_squares(who, X)
+    if estimator.kernel != "poly":
+        return
+    largest = gamma * squared_row_norms(rows_of(X)).max() + abs(estimator.coef0)
+    if estimator.degree * np.log(max(largest, 1.0)) > np.log(np.finfo(X.dtype).max) - 1.0:
+        raise InputError(
+            f"{who}: degree must keep (gamma x·z + coef0)^degree within {X.dtype}; got {estimator.degree} for values "
+            f"up to {largest:.2g}."
+        )
 
 
 def query_gram(estimator: Any, X: Any, support: np.ndarray, n_threads: int) -> np.ndarray:

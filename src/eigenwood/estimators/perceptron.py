@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.core.distinct import distinct_rows
 from eigenwood.core.kernels.functions import LINEAR, Kernel
 from eigenwood.core.margin.perceptron import (
     MISTAKES,
@@ -24,14 +23,14 @@ from eigenwood.core.margin.perceptron import (
 from eigenwood.core.margin.scores import linear_scores
 from eigenwood.core.rows import rows_of, squared_row_norms
 from eigenwood.errors import InputError
-from eigenwood.estimators.classifying import ScoringClassifier, problem_labels, scores_for_users
+from eigenwood.estimators.classifying import ScoringClassifier, joined_rows, problem_labels, scores_for_users
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import CLASS_STATE, COUNT, FEATURE_STATE, FIT_STATE, FLAG, PER_PROBLEM
 from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Outcome, Watch
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.perceptron import PerceptronFacts, perceptron_certificate
 from eigenwood.proofs.separability import separability
-from eigenwood.validation.arrays import check_rows
+from eigenwood.validation.arrays import check_rows, check_squares
 from eigenwood.validation.params import (
     AnyOf,
     Choice,
@@ -181,8 +180,7 @@ class Perceptron(ScoringClassifier):
         """Learn from the rows of X and their labels y, starting at zero or where ``coef_init`` says."""
         check_params(self)
         watch = Watch(self)
-        data = check_training(self, X, y, sample_weight, accept_sparse=True)
-        data = data._replace(weights=class_weights(self, self.class_weight, data))
+        data = self._prepared(check_training(self, X, y, sample_weight, accept_sparse=True))
         start = self._start(data, coef_init, intercept_init)
         from_zero = not start.directions.any() and not start.intercepts().any()
 
@@ -211,7 +209,7 @@ class Perceptron(ScoringClassifier):
         first = not hasattr(self, "coef_")
         known = check_given_classes(self, classes, None if first else self.classes_)
         data = check_training(self, X, y, sample_weight, accept_sparse=True, known=known, reset=first)
-        data = data._replace(weights=class_weights(self, self.class_weight, data))
+        data = self._prepared(data)
         start = self._zero(data) if first else perceptron_start(self.coef_, self.intercept_)
         mistakes_before = 0.0 if first else self.n_mistakes_
         rounds_before = 0 if first else self.t_ - 1
@@ -229,6 +227,12 @@ class Perceptron(ScoringClassifier):
         X = check_rows(self, X, reset=False, accept_sparse=True)
         threads = thread_count("Perceptron", self.n_jobs)
         return scores_for_users(linear_scores(X, self.coef_, self.intercept_, threads))
+
+    def _prepared(self, data: Training) -> Training:
+        """Return the rows as they are visited: equal ones joined if the order is free, with their final weights."""
+        check_squares("Perceptron", data.X)
+        data = joined_rows(data) if self.shuffle else data
+        return data._replace(weights=class_weights(self, self.class_weight, data))
 
     def _zero(self, data: Training) -> PerceptronStep:
         n_problems = len(problem_labels(data.classes.labels))
@@ -256,22 +260,17 @@ class Perceptron(ScoringClassifier):
                 rows, test_size=self.validation_fraction, stratify=data.classes.codes, random_state=int(seed)
             )
         except ValueError as problem:
-            raise InputError(f"Perceptron: early_stopping needs more rows of every class; {problem}") from problem
+            reason = str(problem).split(". ")[0].rstrip(".")
+            raise InputError(f"Perceptron: early_stopping needs more rows of every class; {reason}.") from problem
         return data.taken(learn), data.taken(held_out)
 
     def _follow(self, watch, data: Training, start, seed, max_rounds: int, held_out: Training | None) -> Outcome:
         """Run the epochs and return how they ended."""
-        signs = one_against_rest(data.classes)
-        rows = rows_of(data.X)
-        mass = data.weights
-        if self.shuffle:
-            first, mass = distinct_rows(rows, data.classes.codes, data.weights)
-            rows, signs = rows_of(data.X[first]), signs[:, first]
         tol = -np.inf if self.tol is None or held_out is not None else self.tol
         steps = perceptron_steps(
-            rows,
-            signs,
-            mass,
+            rows_of(data.X),
+            one_against_rest(data.classes),
+            data.weights,
             self._rule(),
             StopRule(max_rounds, tol, self.n_iter_no_change),
             start,
@@ -371,7 +370,12 @@ def verify_perceptron(model: Perceptron, data: Training) -> Certificate:
 
 
 def _same_shape(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    value = np.asarray(value, dtype=np.float64)
-    if value.size != np.prod(shape):
-        raise InputError(f"Perceptron: {name} must have shape {shape}; got {value.shape}.")
-    return value.reshape(shape)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise InputError(f"Perceptron: {name} must hold numbers; got {value!r}.") from None
+    if array.size != np.prod(shape):
+        raise InputError(f"Perceptron: {name} must have shape {shape}; got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise InputError(f"Perceptron: {name} must be finite; got {array[~np.isfinite(array)][0]}.")
+    return array.reshape(shape)

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from eigenwood.proofs.claim import Certificate, at_least, at_most
 
-DENSE_ROWS = 2000  # up to here all eigenvalues cost less than a careful search for one
+DENSE_ROWS = 5000  # up to here all of LAPACK costs less than a careful search for one eigenvalue among many near 0
 ROUNDING = 1e-10  # in units of the largest |K_ij|·n: what rounding alone may do
 
 
@@ -49,10 +49,7 @@ def mercer_report(K: np.ndarray) -> MercerReport:
 
 def smallest_eigenpair(K: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the smallest eigenvalue of a symmetric K and its eigenvector, largest entry positive."""
-    if K.shape[0] <= DENSE_ROWS:
-        vectors = eigh(K, subset_by_index=[0, 0])[1]
-    else:
-        vectors = _smallest_of_many(K)
+    vectors = eigh(K, subset_by_index=[0, 0])[1] if K.shape[0] <= DENSE_ROWS else _smallest_of_many(K)
     direction = vectors[:, 0]
     smallest = float(direction @ K @ direction)  # closer to the truth than what the search stopped at
     return smallest, direction * np.sign(direction[np.argmax(np.abs(direction))])
@@ -67,6 +64,6 @@ def _smallest_of_many(K: np.ndarray) -> np.ndarray:
     start = np.ones(K.shape[0])
     try:
         largest = eigsh(K, k=1, which="LA", v0=start, tol=1e-6, return_eigenvectors=False)[0]
-        return eigsh(largest * np.eye(K.shape[0]) - K, k=1, which="LA", v0=start, tol=1e-10)[1]
+        return eigsh(largest * np.eye(K.shape[0]) - K, k=1, which="LA", v0=start, tol=1e-8)[1]
     except ArpackNoConvergence:
         return eigh(K, subset_by_index=[0, 0])[1]

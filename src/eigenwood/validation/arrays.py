@@ -85,7 +85,7 @@ def check_is_a_table(who: str, X: Any) -> None:
     """Raise unless X has rows and columns."""
     if isinstance(X, str) or X is None:
         raise InputError(f"{who}: X must be a table of numbers; got {X!r}.")
-    n_dimensions = dimension_count(X)
+    n_dimensions = dimension_count(who, X)
     if n_dimensions in (0, 1):
         raise InputError(
             f"{who}: X must be a 2-d array of rows and columns; got {n_dimensions}-d "
@@ -93,9 +93,18 @@ def check_is_a_table(who: str, X: Any) -> None:
         )
 
 
-def dimension_count(X: Any) -> int:
+def frame_of(who: str, X: Any) -> nw.DataFrame | None:
+    """Return a pandas, polars or pyarrow frame behind the face that they share; None for anything else."""
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        raise InputError(f"{who}: X must have columns of different names; got one name twice.") from None
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def dimension_count(who: str, X: Any) -> int:
     """Return 0 for a number, 1 for a vector, 2 for a table."""
-    if isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame):
+    if frame_of(who, X) is not None:
         return 2
     if hasattr(X, "ndim"):
         return X.ndim
@@ -106,8 +115,8 @@ def dimension_count(X: Any) -> int:
 
 def frame_values(who: str, X: Any) -> Any:
     """Return the numbers of a pandas, polars or pyarrow frame as an array; anything else as it is."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
+    frame = frame_of(who, X)
+    if frame is None:
         return X
     dtypes = frame.schema
     for name, dtype in dtypes.items():
@@ -149,6 +158,17 @@ def check_finite(who: str, rows: Any, names: np.ndarray | None, *, missing: bool
     label = repr(str(names[column])) if names is not None else column
     allowed = "finite or NaN" if missing else "finite"
     raise InputError(f"{who}: X must be {allowed}; got {value} in row {row}, column {label}.")
+
+
+def check_squares(who: str, rows: Any) -> None:
+    """Raise unless the squares of all entries of a row can be added without overflow."""
+    values = rows.data if sparse.issparse(rows) else rows
+    if values.size == 0:
+        return
+    largest = max(float(values.max()), -float(values.min()))
+    limit = float(np.sqrt(np.finfo(values.dtype).max / (8.0 * rows.shape[1])))
+    if largest > limit:
+        raise InputError(f"{who}: X must hold numbers of size at most {limit:.2g}, to be squared; got {largest:.2g}.")
 
 
 def sparse_place(rows: Any, position: int) -> tuple[int, int]:

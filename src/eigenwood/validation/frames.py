@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from eigenwood.errors import InputError
-from eigenwood.validation.arrays import check_finite, column_values, one_sentence
+from eigenwood.validation.arrays import check_finite, column_values, frame_of, one_sentence
 
 
 class Columns(NamedTuple):
@@ -23,11 +23,13 @@ class Columns(NamedTuple):
 def check_columns(estimator: Any, X: Any, is_number: np.ndarray | None, *, reset: bool, missing_text: str) -> Columns:
     """Return the columns of a pandas, polars or pyarrow frame; ``is_number`` are the kinds known from fit."""
     who = type(estimator).__name__
+    frame = frame_of(who, X)
+    if frame is None:
+        raise InputError(f"{who}: X must be a frame with the columns it had in fit; got {type(X).__name__}.")
     try:
         validate_data(estimator, X=X, reset=reset, skip_check_array=True)
     except (ValueError, TypeError) as problem:
         raise one_sentence(who, problem) from problem
-    frame = nw.from_native(X, eager_only=True)
     if len(frame) == 0 or frame.shape[1] == 0:
         raise InputError(
             f"{who}: X must have at least 1 row and 1 column; got {frame.shape[0]} rows and {frame.shape[1]} columns."
@@ -59,5 +61,6 @@ def numbers_of(who: str, column: nw.Series) -> np.ndarray:
 
 def texts_of(column: nw.Series, missing_text: str) -> np.ndarray:
     """Return a column as strings."""
-    values = [missing_text if value is None or value != value else str(value) for value in column.to_list()]
+    nulls = column.is_null().to_list()
+    values = [missing_text if null else str(value) for value, null in zip(column.to_list(), nulls, strict=True)]
     return np.array(values, dtype=object)

@@ -36,16 +36,23 @@ def checked_function(who: str, function: Any) -> Any:
     """Return the user's kernel function with its answers checked."""
 
     def kernel(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        K = np.asarray(function(X, Z), dtype=np.float64)
+        answer = function(X, Z)
+        K = np.asarray(answer)
+        if K.dtype.kind not in "fiub":
+            raise InputError(f"{who}: kernel must return an array of real numbers; got {_kind_of(answer, K)}.")
         if K.shape != (X.shape[0], Z.shape[0]):
             raise InputError(
                 f"{who}: kernel must return an array of shape ({X.shape[0]}, {Z.shape[0]}); got {K.shape}."
             )
         if not np.isfinite(K).all():
             raise InputError(f"{who}: kernel must return finite numbers; got {'NaN' if np.isnan(K).any() else 'inf'}.")
-        return K
+        return K.astype(np.float64)
 
     return kernel
+
+
+def _kind_of(answer: Any, K: np.ndarray) -> str:
+    return f"dtype {K.dtype}" if isinstance(answer, np.ndarray) else type(answer).__name__
 
 
 def check_square(who: str, K: np.ndarray) -> np.ndarray:

@@ -57,7 +57,7 @@ class Number:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
             return False
         number: Any = value
-        return (isinstance(number, Integral) or math.isfinite(number)) and (
+        return (self.whole or is_finite(number)) and (
             (self.above is None or number > self.above)
             and (self.at_least is None or number >= self.at_least)
             and (self.below is None or number < self.below)
@@ -73,6 +73,14 @@ class Number:
         }
         words = [f"{name} {bound}" for name, bound in bounds.items() if bound is not None]
         return " ".join(["an integer" if self.whole else "a number", " and ".join(words)]).strip()
+
+
+def is_finite(value: Any) -> bool:
+    """Return whether a value is a number that a float can hold."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -130,10 +138,12 @@ class ClassWeights:
     """What scikit-learn takes as ``class_weight``."""
 
     def allows(self, value: Any) -> bool:
-        return value is None or isinstance(value, Mapping) or (isinstance(value, str) and value == "balanced")
+        if isinstance(value, Mapping):
+            return all(Number(at_least=0).allows(weight) for weight in value.values())
+        return value is None or (isinstance(value, str) and value == "balanced")
 
     def __str__(self) -> str:
-        return "None, 'balanced' or a dict of class: weight"
+        return "None, 'balanced' or a dict of class: weight, each weight a number at least 0"
 
 
 class AnyOf:

@@ -63,17 +63,12 @@ def check_training(
 
 
 def check_labels(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
-    """Return y as a vector of ``n_rows`` labels."""
+    """Return y as a vector of ``n_rows`` labels, of the type they were given in."""
     who = type(estimator).__name__
     if y is None:
         raise InputError(f"{who}: it requires y to be passed, but the target y is None.")
-    y = nw.to_native(nw.from_native(y, series_only=True, pass_through=True), pass_through=True)
     try:
-        labels = column_or_1d(y, warn=True)
-        if labels.dtype.kind == "c":
-            raise ValueError("Complex data not supported: y must hold labels")
-        if labels.dtype.kind in "fO":
-            check_none_missing(labels)
+        labels = one_type(column_or_1d(label_array(y), warn=True))
         check_classification_targets(labels)
     except (ValueError, TypeError) as problem:
         raise one_sentence(who, problem) from problem
@@ -82,11 +77,40 @@ def check_labels(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
     return labels
 
 
-def check_none_missing(labels: np.ndarray) -> None:
-    """Raise if a label is None or not a number."""
-    for label in labels if labels.dtype.kind == "O" else labels[np.isnan(labels)][:1]:
-        if label is None or label != label:
-            raise ValueError(f"y must hold labels; got {'None' if label is None else 'NaN'}")
+def label_array(y: Any) -> Any:
+    """Return a list or a column of a frame as an array; NumPy alone would turn ["a", nan] into strings."""
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        y = series.to_list()
+    elif hasattr(y, "to_pylist"):
+        y = y.to_pylist()
+    if isinstance(y, (list, tuple)) and {str, type(None)} & {type(label) for label in y}:
+        return np.array(y, dtype=object if len({type(label) for label in y}) > 1 else None)
+    return y
+
+
+def one_type(labels: np.ndarray) -> np.ndarray:
+    """Return labels that are all there and all of one type; anything else is refused."""
+    if labels.dtype.kind == "c":
+        raise ValueError("Complex data not supported: y must hold labels")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError("y must hold labels; got NaN")
+    if labels.dtype.kind != "O":
+        return labels
+    if any(is_missing(label) for label in labels):
+        raise ValueError(f"y must hold labels; got {'None' if any(label is None for label in labels) else 'NaN'}")
+    kinds = sorted({type(label).__name__ for label in labels})
+    if len(kinds) > 1:
+        raise ValueError(f"y must hold labels of one type; got {' and '.join(kinds)}")
+    return np.array(labels.tolist()) if kinds != ["str"] else labels
+
+
+def is_missing(label: Any) -> bool:
+    """Return whether a label is None, NaN or pandas' NA, which is not even equal to itself."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True
 
 
 def check_classes(estimator: Any, labels: np.ndarray) -> Classes:
@@ -126,7 +150,7 @@ def class_weights(estimator: Any, class_weight: Any, data: Training) -> np.ndarr
     labels, codes = data.classes
     try:
         factors = compute_class_weight(class_weight, classes=labels, y=labels[codes], sample_weight=data.weights)
-    except ValueError as problem:
+    except (ValueError, TypeError) as problem:
         raise one_sentence(type(estimator).__name__, problem) from problem
     return data.weights * factors[codes]
 

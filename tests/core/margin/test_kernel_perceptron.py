@@ -1,5 +1,8 @@
 """The kernel perceptron: equal to the lecture's loop, with votes, averages, weights and a budget."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -196,6 +199,25 @@ def test_the_average_counts_fractions_of_presentations():
     assert_array_equal(ours.a[:, 0], [1.0, -1.5])
     # the first row is right from its first presentation on; the second stands at -1 for one, at -1.5 for half a one
     assert_allclose(ours.averaged_a()[:, 0], [1.0, (-1.0 - 0.5 * 1.5) / 5.5], rtol=1e-14)
+
+
+A_HEAVY_ROW_UNDER_A_BUDGET = """
+import numpy as np
+from eigenwood import KernelPerceptron
+
+X, y, weights = [[1.0], [2.0], [-1.0], [-2.0]], [1, 1, 0, 0], [1.0, 1e18, 1.0, 1e18]
+model = KernelPerceptron(kernel="linear", max_support=2, shuffle=False, max_iter=3).fit(X, y, sample_weight=weights)
+print(model.stop_reason_, model.score(X, y))
+"""
+
+
+@pytest.mark.slow
+def test_a_very_heavy_row_under_a_budget_does_not_take_for_ever():
+    # in a process of its own: a loop that does not end cannot be stopped in ours
+    run = subprocess.run(
+        [sys.executable, "-c", A_HEAVY_ROW_UNDER_A_BUDGET], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert run.stdout.split() == ["finished", "1.0"]
 
 
 # ---- properties --------------------------------------------------------------------------------------------------

@@ -218,10 +218,12 @@ def visit_block(
         while left > 0.0:
             newcomer = budget > 0 and not has_weight(a[j])
             part = min(1.0, left) if newcomer else left  # a newcomer may make another leave after its first step
+            wrong = False
             for k in range(n_problems):
                 margin = signs[k, j] * (scores[k, j] + b[k])
                 if margin > 0.0:
                     continue
+                wrong = True
                 n_steps = steps_needed(margin, growth, part)
                 change, late = n_steps * signs[k, j], signs[k, j] * time_of_steps(clock[0], n_steps)
                 mistakes[k] += n_steps
@@ -235,6 +237,8 @@ def visit_block(
                 if history.size > 0:
                     write_change(history, n_changes, j, k, change, change if intercept else 0.0, clock[0])
                     n_changes += 1
+            if not wrong:
+                part = left  # right in every problem, and so however often it is presented
             clock[0] += part
             left -= part
             if newcomer and has_weight(a[j]):
