@@ -73,9 +73,7 @@ def plans_of(method: str, case: str | None, rivals: list[str] | None, repeats: i
     if case is not None and case not in cases:
         raise ValueError(f"{method}: case must be one of {', '.join(cases)}; got {case}.")
     chosen: list[Case] = [cases[case]] if case else list(cases.values())
-    return [
-        rounds.Plan(file, each, rounds.contenders_chosen(each, rivals), repeats, threads) for each in chosen
-    ]
+    return [rounds.Plan(file, each, rounds.contenders_chosen(each, rivals), repeats, threads) for each in chosen]
 
 
 def records_of(plans: list[rounds.Plan]) -> tuple[dict[str, dict], list[str]]:

@@ -14,9 +14,7 @@ def case_table(name: str, record: dict) -> str:
     if sized:
         header = ["n", *header]
         body = [[str(row["n"]), *cells] for row, cells in zip(record["rows"], body, strict=True)]
-    return "\n".join(
-        [f"### {name}", "", *data_lines(record), "", *markdown(header, body), *lines_under(record)]
-    )
+    return "\n".join([f"### {name}", "", *data_lines(record), "", *markdown(header, body), *lines_under(record)])
 
 
 def row_cells(row: dict, ours: float | None) -> list[str]:

@@ -19,10 +19,7 @@ def lines(rows):
 
 def test_ratios_are_medians_over_our_median():
     table = lines([row("eigenwood", (1.0, 2.0, 9.0)), row("numpy", (5.0, 6.0, 6.5))])
-    assert (
-        "| contender | seconds (median) | spread | ratio to ours | error (lower is better) | peak MB |"
-        in table
-    )
+    assert "| contender | seconds (median) | spread | ratio to ours | error (lower is better) | peak MB |" in table
     assert "| eigenwood | 2 | 1 - 9 | 1.00 | 0.25 | 10 |" in table
     assert "| numpy | 6 | 5 - 6.5 | 3.00 | 0.25 | 10 |" in table
 

@@ -107,10 +107,10 @@ def gram_diagonal(X, kernel: Kernel | KernelFunction) -> np.ndarray:
 
 
 def origin(Z, kernel: Kernel) -> np.ndarray | None:
-    """Return the point that rows are measured from: the mean, where the kernel sees differences only."""
+    """Return the point that rows are measured from: about the mean, where the kernel sees differences only."""
     if kernel.code != RBF or sparse.issparse(Z) or Z.shape[0] == 0:
         return None
-    return Z.mean(axis=0, dtype=np.float64)
+    return Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
 
 
 def prepared(rows, kernel: Kernel, start: np.ndarray | None) -> Prepared:
@@ -119,7 +119,7 @@ def prepared(rows, kernel: Kernel, start: np.ndarray | None) -> Prepared:
         return Prepared(rows, rows, np.empty(0))
     if start is None:
         return Prepared(rows, rows, squared_row_norms(rows_of(rows)))
-    centred = (rows - start).astype(rows.dtype)
+    centred = rows - start
     return Prepared(rows, centred, squared_row_norms(rows_of(centred)).astype(rows.dtype))
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from eigenwood.core.kernels.exponential import negative_exp_32, negative_exp_64
+from eigenwood.core.kernels.exponential import STRIP, negative_exp_32, negative_exp_64
 
 LINEAR, POLYNOMIAL, RBF, LAPLACIAN, SIGMOID = range(5)
 
@@ -90,7 +90,7 @@ def finish_rbf(products, X, Z, x_norms, z_norms, gamma):
         too_close = np.log(worst / _ALLOWED_ERROR[products.dtype])
     scaled_distances(products, x_norms, z_norms, real(gamma))
     if too_close.max() > 0:
-        repair_close_pairs(products, X, Z, gamma, too_close)
+        repair_close_pairs(products, X, Z, gamma, too_close.astype(products.dtype))
     _negative_exp(products)
 
 
@@ -123,15 +123,31 @@ def scaled_distances(products, x_norms, z_norms, gamma):
 def repair_close_pairs(scaled, X, Z, gamma, too_close):
     """Compute gamma·‖x-z‖² again, in float64 from the differences, where it is below ``too_close`` of its row."""
     for i in range(scaled.shape[0]):
-        if too_close[i] <= 0.0:
-            continue
-        for j in range(scaled.shape[1]):
-            if scaled[i, j] < too_close[i]:
-                total = 0.0
-                for k in range(X.shape[1]):
-                    difference = np.float64(X[i, k]) - np.float64(Z[j, k])
-                    total += difference * difference
-                scaled[i, j] = gamma * total
+        for start in range(0, scaled.shape[1], STRIP):
+            strip = scaled[i, start : start + STRIP]
+            if too_close[i] > 0 and any_below(strip, too_close[i]):
+                for j in range(strip.size):
+                    if strip[j] < too_close[i]:
+                        strip[j] = gamma * squared_distance(X[i], Z[start + j])
+
+
+@njit(cache=True, nogil=True)
+def any_below(strip, bound):
+    """Return whether any value is below ``bound``; without a way out of the loop, so that it becomes vector code."""
+    found = False
+    for j in range(strip.size):
+        found |= strip[j] < bound
+    return found
+
+
+@njit(cache=True, nogil=True)
+def squared_distance(x, z):
+    """Return ‖x-z‖², in float64."""
+    total = 0.0
+    for k in range(x.size):
+        difference = np.float64(x[k]) - np.float64(z[k])
+        total += difference * difference
+    return total
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
