@@ -299,3 +299,22 @@ def test_labels_are_needed():
     X, y = separable(13)
     with pytest.raises(InputError, match="Perceptron: it requires y to be passed"):
         verify(Perceptron().fit(X, y), X)
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("penalty", ["l1", "l2", "elasticnet"])
+def test_with_a_penalty_nothing_is_claimed_that_shrinking_could_undo(penalty, alpha):
+    X, y = by_chance(2, n_rows=30)
+    model = Perceptron(penalty=penalty, alpha=alpha, max_iter=30, tol=None).fit(X, y)
+    assert model.certificate_.holds
+    assert verify(model, X, y).holds
+
+
+def test_learning_in_parts_counts_the_mistakes_of_all_parts():
+    X, y = by_chance(4, n_rows=40)
+    model = Perceptron(shuffle=False)
+    made = [
+        float(model.partial_fit(X[part], y[part], classes=[0, 1]).n_mistakes_[0]) for part in (slice(20), slice(20, 40))
+    ]
+    assert made[1] > made[0] > 0
+    assert model.certificate_["mistakes"].value == made[1]

@@ -30,7 +30,7 @@ from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Outcome, Watch
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.perceptron import PerceptronFacts, perceptron_certificate
 from eigenwood.proofs.separability import separability
-from eigenwood.validation.arrays import check_rows, check_squares
+from eigenwood.validation.arrays import check_numbers, check_rows, check_squares
 from eigenwood.validation.params import (
     AnyOf,
     Choice,
@@ -100,6 +100,9 @@ class Perceptron(ScoringClassifier):
     >>> model.predict([[3.0, 0.0]]), int(model.n_mistakes_[0]), model.certificate_.holds
     (array(['right'], dtype='<U5'), 2, True)
     """
+
+    n_mistakes_: np.ndarray
+    t_: int
 
     PARAMS = {
         "penalty": AnyOf(Nothing(), Choice(tuple(L1_SHARES))),
@@ -172,9 +175,6 @@ class Perceptron(ScoringClassifier):
         self.warm_start = warm_start
         self.time_limit = time_limit
 
-    n_mistakes_: np.ndarray
-    t_: int
-
     @with_callbacks
     def fit(self, X, y, coef_init=None, intercept_init=None, sample_weight=None):
         """Learn from the rows of X and their labels y, starting at zero or where ``coef_init`` says."""
@@ -210,15 +210,13 @@ class Perceptron(ScoringClassifier):
         known = check_given_classes(self, classes, None if first else self.classes_)
         data = check_training(self, X, y, sample_weight, accept_sparse=True, known=known, reset=first)
         data = self._prepared(data)
-        start = self._zero(data) if first else perceptron_start(self.coef_, self.intercept_)
-        mistakes_before = 0.0 if first else self.n_mistakes_
-        rounds_before = 0 if first else self.t_ - 1
+        start = self._zero(data) if first else perceptron_start(self.coef_, self.intercept_, self.n_mistakes_)
+        presented_before = 0 if first else self.t_ - 1
 
         outcome = self._follow(watch, data, start, integer_seeds(self.random_state, 1)[0], 1, None)
 
         self._store(data, outcome, False)
-        self.n_mistakes_ = self.n_mistakes_ + mistakes_before
-        self.t_ = rounds_before + data.weights.size + 1
+        self.t_ = presented_before + data.weights.size + 1
         return self
 
     def decision_function(self, X):
@@ -245,9 +243,9 @@ class Perceptron(ScoringClassifier):
         if self.warm_start and hasattr(self, "coef_") and self.coef_.shape == coef.shape:
             coef, intercept = self.coef_, self.intercept_
         if coef_init is not None:
-            coef = _same_shape("coef_init", coef_init, coef.shape)
+            coef = check_numbers("Perceptron", "coef_init", coef_init, coef.shape)
         if intercept_init is not None:
-            intercept = _same_shape("intercept_init", intercept_init, intercept.shape)
+            intercept = check_numbers("Perceptron", "intercept_init", intercept_init, intercept.shape)
         return perceptron_start(coef, intercept)
 
     def _split(self, data: Training, seed: int) -> tuple[Training, Training | None]:
@@ -352,7 +350,7 @@ def perceptron_facts(model: Perceptron, data: Training) -> list[PerceptronFacts]
             norm=float(norms[i]),
             radius=radius,
             n_wrong=float(wrong[i]),
-            converged=bool(model.converged_[i]) and not model.early_stopping,
+            converged=bool(model.converged_[i]) and not model.early_stopping and model.penalty is None,
             novikoff=model.from_zero_ and model.penalty is None,
         )
         for i, label in enumerate(problem_labels(data.classes.labels))
@@ -367,15 +365,3 @@ def verify_perceptron(model: Perceptron, data: Training) -> Certificate:
         for signs in one_against_rest(data.classes)
     ]
     return perceptron_certificate(perceptron_facts(model, data), margins)
-
-
-def _same_shape(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (ValueError, TypeError):
-        raise InputError(f"Perceptron: {name} must hold numbers; got {value!r}.") from None
-    if array.size != np.prod(shape):
-        raise InputError(f"Perceptron: {name} must have shape {shape}; got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise InputError(f"Perceptron: {name} must be finite; got {array[~np.isfinite(array)][0]}.")
-    return array.reshape(shape)

@@ -160,6 +160,19 @@ def check_finite(who: str, rows: Any, names: np.ndarray | None, *, missing: bool
     raise InputError(f"{who}: X must be {allowed}; got {value} in row {row}, column {label}.")
 
 
+def check_numbers(who: str, name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return a parameter of ``fit`` as a finite float64 array of the shape it must have."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise InputError(f"{who}: {name} must hold numbers; got {value!r}.") from None
+    if array.size != np.prod(shape):
+        raise InputError(f"{who}: {name} must have shape {shape}; got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise InputError(f"{who}: {name} must be finite; got {array[~np.isfinite(array)][0]}.")
+    return array.reshape(shape)
+
+
 def check_squares(who: str, rows: Any) -> None:
     """Raise unless the squares of all entries of a row can be added without overflow."""
     values = rows.data if sparse.issparse(rows) else rows

@@ -69,12 +69,15 @@ class PerceptronStep(NamedTuple):
         return self.numbers[:, INTERCEPT].copy()
 
 
-def perceptron_start(coefficients: np.ndarray, intercepts: np.ndarray) -> PerceptronStep:
-    """Return the step that stands before the first epoch."""
+def perceptron_start(
+    coefficients: np.ndarray, intercepts: np.ndarray, mistakes: np.ndarray | float = 0.0
+) -> PerceptronStep:
+    """Return the step that stands before the first epoch; ``mistakes`` were made on the way there."""
     n_problems = coefficients.shape[0]
     numbers = np.zeros((n_problems, 5))
     numbers[:, SCALE] = 1.0
     numbers[:, INTERCEPT] = intercepts
+    numbers[:, MISTAKES] = mistakes
     return PerceptronStep(
         directions=np.array(coefficients, dtype=np.float64),
         paid=np.zeros(coefficients.shape),
