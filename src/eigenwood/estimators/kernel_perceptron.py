@@ -295,7 +295,7 @@ class KernelPerceptron(ScoringClassifier):
                 radius=radius,
                 n_wrong=None if wrong is None else float(wrong[i]),
                 converged=self.converged_ and self.vote == LAST,
-                novikoff=self.max_support is None,
+                novikoff=self.max_support is None and self.kernel != "sigmoid",  # which has no space of Φ
             )
             for i, label in enumerate(problem_labels(self.classes_))
         ]

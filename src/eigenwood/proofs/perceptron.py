@@ -14,7 +14,7 @@ import numpy as np
 from eigenwood.proofs.claim import Certificate, Claim, at_most, measured
 from eigenwood.proofs.separability import Separability
 
-ROUNDING = 1e-9  # a share by which float sums may miss an exact inequality
+ROUNDING = 1e-6  # a share by which sums of float32 kernel values may miss an exact inequality
 
 
 class PerceptronFacts(NamedTuple):
