@@ -20,8 +20,10 @@ pytestmark = pytest.mark.slow
 COMMANDS = ["learn", "predict", "show", "verify", "datasets"]  # in the order of use: each leaves what the next needs
 
 
-def ran(words: str, folder, **environment) -> subprocess.CompletedProcess:
-    program = "from eigenwood.cli.main import main; main()"
+MAIN = "import eigenwood.cli.main as command; command.main()"
+
+
+def ran(words: str, folder, program: str = MAIN, **environment) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-c", program, *shlex.split(words)],
         cwd=folder,
@@ -96,6 +98,8 @@ BAD = {
     "learn absent.csv --target y": 2,
     "learn heart --target diseased": 2,
     "learn heart --seed -1": 2,
+    "learn heart --out heart-run/run.json": 2,
+    "learn heart --out heart-run/run.json/deeper": 2,
     "learn": 2,
     "dance": 2,
     "predict heart-run/run.json heart": 2,
@@ -138,9 +142,21 @@ def test_debug_shows_the_traceback(folder):
 
 
 def test_a_failed_job_is_status_1(folder):
-    (folder / "blocked").write_text("a file where a folder should be")
-    done = ran("learn play_tennis --out blocked/run", folder)
-    (folder / "blocked").unlink()
+    broken = "import eigenwood.cli.main as command; command.learn = lambda *_: 1 / 0; command.main()"
+    done = ran("learn play_tennis", folder, broken)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "the job failed" in done.stderr
+
+
+def test_a_folder_of_the_same_name_does_not_hide_a_data_set(tmp_path):
+    (tmp_path / "play_tennis").mkdir()
+    assert ran("learn play_tennis --out run", tmp_path).returncode == 0
+
+
+def test_a_strange_run_beside_a_model_matters_only_to_verify(folder, tmp_path):
+    (tmp_path / "model.safetensors").write_bytes((folder / "heart-run" / "model.safetensors").read_bytes())
+    (tmp_path / "run.json").write_text("{}")
+    assert ran("show model.safetensors", tmp_path).returncode == 0
+    assert ran("predict model.safetensors heart", tmp_path).returncode == 0
+    assert ran("verify model.safetensors heart", tmp_path).returncode == 2

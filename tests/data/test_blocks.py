@@ -272,3 +272,11 @@ def test_bad_files(text_file):
     assert sentence(text_file("a.parquet", b"abc")).startswith("a.parquet: must be a whole Parquet file; got one")
     assert sentence(text_file("a.arrow", b"abc")).startswith("a.arrow: must be a whole Arrow file; got one")
     assert sentence(text_file("a.xls", b"abc")).startswith("a.xls: ending must be one of .npy, .csv, ")
+
+
+def test_a_column_of_dates_does_not_turn_into_numbers_further_down(tmp_path):
+    path = tmp_path / "mixed.csv"
+    for n_dates in (190_640, 190_650, 190_660):
+        path.write_text("when\n" + "2020-01-01\n" * n_dates + "7\n" * 1000)
+        with pytest.raises(TableError, match=f"must hold dates; got '7' in row {n_dates + 2}"):
+            list(blocks(path))

@@ -60,7 +60,7 @@ def test_a_bad_byte_far_down_is_found(text_file):
 def test_an_absent_file_suggests_its_neighbour(text_file):
     folder = text_file("heart.csv", "x\n1\n").parent
     assert sentence(folder / "hart.csv") == (
-        f"hart.csv: must be an existing file; got nothing of that name in {folder} (did you mean 'heart.csv'?)."
+        f"hart.csv: must be an existing file; got nothing of that name in {str(folder)!r} (did you mean 'heart.csv'?)."
     )
 
 

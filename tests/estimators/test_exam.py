@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eigenwood
 from eigenwood.errors import InputError
-from eigenwood.estimators.registry import BY_NAME, ENTRIES
+from eigenwood.estimators.registry import BY_CLASS, ENTRIES
 from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Function, Nothing, Number, Seed
 from tests.estimators.exam import (
     PropagatedRecorder,
@@ -717,5 +717,5 @@ def test_labels_come_back_as_they_were_given(entry, y):
 
 
 def test_the_registry_is_found_by_name():
-    assert [entry.name for entry in ENTRIES] == list(BY_NAME)
+    assert [entry.estimator.__name__ for entry in ENTRIES] == list(BY_CLASS)
     assert refit(ENTRIES[0].estimator(), table(10, 2), None) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 
 import numpy as np
 import pytest
@@ -379,3 +380,25 @@ def test_the_certificate_tells_a_wrong_model(three):
     model = Perceptron().fit(X, y)
     model.coef_ = model.coef_ * 1e6
     assert not eigenwood.verify(model, X, y).holds
+
+
+def test_early_stopping_says_that_it_was_the_reason():
+    X = table(400, 5)
+    model = Perceptron(early_stopping=True, n_iter_no_change=2, tol=0.5).fit(X, classes_on(X, 2))
+    assert model.stop_reason_ == "early_stopping"
+
+
+def test_classes_that_all_weigh_nothing_are_refused():
+    with pytest.raises(InputError, match="class_weight must leave some row a weight above 0; got none"):
+        Perceptron(class_weight={0: 0, 1: 0}).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_wide_sparse_rows_are_as_fast_on_two_threads():
+    rows = sparse.random_array((4000, 300_000), density=2e-5, format="csr", rng=np.random.default_rng(0))
+    y = np.arange(4000) % 4
+    seconds = []
+    for n_jobs in (1, 2):
+        started = time.perf_counter()
+        Perceptron(max_iter=2, tol=None, penalty="l1", n_jobs=n_jobs).fit(rows, y)
+        seconds.append(time.perf_counter() - started)
+    assert seconds[1] < 4 * seconds[0] + 0.5

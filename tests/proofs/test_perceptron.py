@@ -34,14 +34,17 @@ def by_chance(seed, n_rows=30, n_classes=2):
 
 # ---- the claims by themselves ------------------------------------------------------------------------------------
 
-FACTS = PerceptronFacts(label="", steps=9, norm=6.0, radius=2.0, n_wrong=0.0, converged=True, novikoff=True)
+FACTS = PerceptronFacts(
+    label="", steps=9, norm=6.0, radius=2.0, counted=9.0, n_wrong=0.0, converged=True, novikoff=True
+)
 MARGIN = Separability(reached=0.5, limit=0.5, radius=2.0)  # (R/γ)² = 16
 
 
 def test_both_halves_of_novikoff():
     certificate = perceptron_certificate([FACTS], [MARGIN])
-    assert [claim.name for claim in certificate] == ["training errors", "weights", "mistakes"]
+    assert [claim.name for claim in certificate] == ["training errors", "weights", "progress", "count", "mistakes"]
     assert certificate.holds
+    assert certificate["progress"].value == pytest.approx(4.5)  # M γ
     assert certificate["weights"].bound == pytest.approx(6.0)  # R √M
     assert certificate["mistakes"].value == 9
     assert certificate["mistakes"].bound == pytest.approx(16.0)

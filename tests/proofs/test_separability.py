@@ -1,5 +1,7 @@
 """The widest margin, against a quadratic programme, a linear programme and a support vector machine."""
 
+import time
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -48,7 +50,8 @@ def test_equals_the_quadratic_programme(seed, intercept):
     found = separability(X, signs, LINEAR, intercept)
     assert found.separable == (expected > 0) == naive.can_be_separated(Z)
     assert found.reached == pytest.approx(expected, rel=1e-5)
-    assert found.limit == pytest.approx(expected, rel=1e-5)
+    assert found.limit == pytest.approx(expected, rel=1e-5, abs=1e-7 * found.radius)
+    assert found.hopeless == (expected == 0)
     assert found.radius == pytest.approx(np.linalg.norm(Z, axis=1).max())
 
 
@@ -135,7 +138,8 @@ def test_exclusive_or():
     X, signs = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([1.0, 1.0, -1.0, -1.0])
     found = separability(X, signs, LINEAR, True)
     assert not found.separable
-    assert (found.reached, found.limit) == (0.0, 0.0)
+    assert found.reached == 0.0
+    assert found.hopeless
     assert separability(X, signs, QUADRATIC, True).separable
 
 
@@ -178,3 +182,18 @@ def test_the_nearest_point_of_a_hull(seed):
     assert (weights >= 0).all()
     assert np.linalg.norm(u) == pytest.approx(distance, rel=1e-7)
     assert (Z @ u >= distance**2 * (1 - 1e-7) - 1e-12).all()  # no point of the hull is nearer
+
+
+def test_a_gap_too_thin_to_see_is_not_called_none():
+    found = separability(np.array([[10_000.0], [10_001.0]]), np.array([-1.0, 1.0]), LINEAR, True)
+    truth = naive.widest_margin(naive.signed(np.array([[10_000.0], [10_001.0]]), np.array([-1.0, 1.0]), True))
+    assert found.reached <= truth <= found.limit * (1 + 1e-6) + 1e-7 * found.radius
+
+
+@pytest.mark.slow
+def test_many_rows_that_nothing_separates_are_answered_in_seconds():
+    X, signs = by_chance(0, n_rows=2000)
+    started = time.perf_counter()
+    found = separability(X, signs, Kernel(KERNELS["rbf"], 0.05), True)
+    assert time.perf_counter() - started < 60
+    assert found.reached <= found.limit

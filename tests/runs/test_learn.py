@@ -9,11 +9,11 @@ from sklearn.linear_model import Perceptron as Reference
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from eigenwood import TableEncoder
+from eigenwood import Perceptron, TableEncoder
 from eigenwood.data import datasets
 from eigenwood.data.tables import read_table
 from eigenwood.errors import TableError
-from eigenwood.estimators.registry import BY_NAME, ENTRIES
+from eigenwood.estimators.registry import ENTRIES, Entry
 from eigenwood.runs import learn as stages
 from eigenwood.runs.frames import labels_of
 from eigenwood.runs.learn import Settings, blind_split, learn
@@ -77,7 +77,7 @@ def test_every_classifier_of_the_registry_is_a_candidate(learned):
 
 
 def test_a_new_registry_line_is_a_new_candidate(monkeypatch):
-    line = BY_NAME["perceptron"].__class__("other", Reference, "classification", lambda *_: None, ({"max_iter": 7},))
+    line = Entry("other", Reference, "classification", lambda *_: None, ({"max_iter": 7},))
     monkeypatch.setattr(stages, "ENTRIES", (*ENTRIES, line))
     assert stages.candidates_for("classification", "t", "y")[-1].entry.name == "other"
 
@@ -86,7 +86,7 @@ def test_fold_scores_are_scikit_learns(heart, learned):
     split = blind_split(heart, "disease", Settings())
     X, y = heart.drop(["disease"]).frame.to_pandas().iloc[split.train], labels_of(heart, "disease")[split.train]
     folds = stages.StratifiedKFold(5, shuffle=True, random_state=0)
-    model = make_pipeline(TableEncoder(), BY_NAME["perceptron"].estimator(random_state=0))
+    model = make_pipeline(TableEncoder(), Perceptron(random_state=0))
     assert learned.run.candidates[0].fold_scores == pytest.approx(cross_val_score(model, X, y, cv=folds))
 
 

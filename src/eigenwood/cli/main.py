@@ -13,11 +13,11 @@ import typer
 from rich.console import Console
 
 from eigenwood.cli.progress import Shown
-from eigenwood.cli.sources import model_and_run, table_and_target
+from eigenwood.cli.sources import output_folder, run_beside, table_and_target
 from eigenwood.data import datasets as sets
 from eigenwood.data.tables import write_table
 from eigenwood.errors import InputError, MissingExtraError
-from eigenwood.models.file import save
+from eigenwood.models.file import load, save
 from eigenwood.report.html import run_page
 from eigenwood.report.model import model_summary
 from eigenwood.report.terminal import run_summary
@@ -61,9 +61,9 @@ def learn_command(
         eigenwood learn heart --target disease --out heart-run
     """
     source, target = table_and_target(table, target)
+    folder = output_folder(out_dir or Path(f"eigenwood-{source.name}"))
     with Shown(err) as shown:
         learned = learn(source, target, Settings(seed, test_fraction, time_limit), shown)
-    folder = out_dir or Path(f"eigenwood-{source.name}")
     folder.mkdir(parents=True, exist_ok=True)
     save(learned.model, folder / MODEL_FILE)
     write_text(folder / REPORT_FILE, run_page(learned.run))
@@ -84,7 +84,7 @@ def predict(
 
         eigenwood predict heart-run/model.safetensors heart --out predictions.csv
     """
-    fitted, _ = model_and_run(model)
+    fitted = load(model)
     source, _ = table_and_target(table, None, needed=False)
     predictions = predicted(fitted, source)
     if out_file is None:
@@ -102,7 +102,7 @@ def show(model: MODEL) -> None:
 
         eigenwood show heart-run/model.safetensors
     """
-    fitted, _ = model_and_run(model)
+    fitted = load(model)
     out.print(model_summary(fitted))
 
 
@@ -114,11 +114,11 @@ def verify(model: MODEL, table: TABLE, target: TARGET = None) -> None:
 
         eigenwood verify heart-run/model.safetensors heart --target disease
     """
-    fitted, run = model_and_run(model)
+    fitted, run = load(model), run_beside(model)
     source, target = table_and_target(table, target or (run.target if run else None))
     certificate, rows = verified(fitted, source, target, run)
     out.print(certificate)
-    out.print(f"Recomputed on {rows}: {'all claims hold' if certificate.holds else 'NOT all claims hold'}.")
+    out.print(f"Recomputed on {rows}: {certificate.verdict()}.")
     if not certificate.holds:
         raise typer.Exit(1)
 

@@ -33,6 +33,12 @@ def rows_of(X) -> Rows:
     return Rows(X, np.empty(0, dtype=X.dtype), no_index, no_index)
 
 
+def entries_per_row(rows: Rows) -> float:
+    """Return how many entries a row has on average, at least 1: what a visit costs."""
+    stored = rows.data.size / (rows.indptr.size - 1) if rows.indptr.size > 1 else rows.dense.shape[1]
+    return max(1.0, float(stored))
+
+
 @njit(cache=True, nogil=True)
 def is_sparse(rows):
     return rows.indptr.size > 0

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset
 import pyarrow.ipc
 import pyarrow.parquet
@@ -38,6 +37,7 @@ from eigenwood.data.files import (
 from eigenwood.data.kinds import (
     MISSING_IN_FRAMES,
     MISSING_IN_TEXT_FILES,
+    NUMBER_READINGS,
     is_convertible,
     is_stringlike,
     parsed_numbers,
@@ -232,9 +232,10 @@ def text_source(path: Path) -> Source:
     layout = text_layout(path)
 
     def pieces(chosen, dtype, rows):
+        settled: dict[str, pa.DataType] = {}
         first_row = 2  # the header is row 1
         for batch in stream_text(path, layout):
-            yield to_floats(batch, chosen, dtype, MISSING_IN_TEXT_FILES, path.name, first_row)
+            yield to_floats(batch, chosen, dtype, MISSING_IN_TEXT_FILES, path.name, first_row, settled)
             first_row += batch.num_rows
 
     return Source(path.name, layout.names, frozenset(), None, pieces)
@@ -247,9 +248,10 @@ def typed_source(who: str, schema: pa.Schema, n_rows: int, batches: Callable) ->
 
     def pieces(chosen, dtype, rows):
         check_number_types(who, schema, chosen)
+        settled: dict[str, pa.DataType] = {}
         first_row = 1
         for batch in batches(chosen, rows):
-            yield to_floats(batch, chosen, dtype, MISSING_IN_FRAMES, who, first_row)
+            yield to_floats(batch, chosen, dtype, MISSING_IN_FRAMES, who, first_row, settled)
             first_row += batch.num_rows
 
     return Source(who, schema.names, float32, n_rows, pieces)
@@ -258,38 +260,45 @@ def typed_source(who: str, schema: pa.Schema, n_rows: int, batches: Callable) ->
 # --- from Arrow to arrays -------------------------------------------------------------------------
 
 
-def to_floats(batch, chosen, dtype, markers, who, first_row) -> np.ndarray:
-    """Return the chosen columns of a batch as one array, NaN where a value is missing."""
+def to_floats(batch, chosen, dtype, markers, who, first_row, settled) -> np.ndarray:
+    """Return the chosen columns of a batch as one array, NaN where a value is missing.
+
+    ``settled`` remembers whether the strings of a column are numbers or dates: the first batch decides for all.
+    """
     out = np.empty((batch.num_rows, len(chosen)), dtype=dtype)
     for j, name in enumerate(chosen):
         column = batch.column(batch.schema.get_field_index(name))
-        out[:, j] = floats_of(column, markers, f"{who}: column {name!r}", first_row)
+        out[:, j] = floats_of(column, markers, f"{who}: column {name!r}", first_row, settled)
     return out
 
 
-def floats_of(column, markers, who, first_row) -> np.ndarray:
+def floats_of(column, markers, who, first_row, settled) -> np.ndarray:
     if is_stringlike(column.type):
         text = without_markers(to_text(column), markers)
-        numbers = parsed_numbers(text)
+        numbers = settled_numbers(text, who, settled)
         if numbers is None:
-            raise not_a_number(text, who, first_row)
+            raise not_a_number(text, who, first_row, settled.get(who, pa.float64()))
     else:
         numbers = to_numbers(column)
     return numbers.to_numpy(zero_copy_only=False) if isinstance(numbers, pa.Array) else numbers.to_numpy()
 
 
-def not_a_number(text, who, first_row) -> TableError:
-    """Return the error that names the first string which is no number, found by halving."""
-    i = bisect_left(range(len(text)), True, key=lambda i: not read_as_numbers(text[: i + 1]))
-    return TableError(f"{who} must hold numbers; got {text[i].as_py()!r} in row {first_row + i}.")
+def settled_numbers(text, who, settled):
+    """Return the strings as numbers, read in the one way that the column is settled on; None if that fails."""
+    for reading in [settled[who]] if who in settled else NUMBER_READINGS:
+        numbers = parsed_numbers(text, [reading])
+        if numbers is not None:
+            if text.null_count < len(text):
+                settled[who] = reading
+            return numbers
+    return None
 
 
-def read_as_numbers(text) -> bool:
-    try:
-        pc.cast(text, pa.float64())
-    except pa.ArrowInvalid:
-        return False
-    return True
+def not_a_number(text, who, first_row, reading) -> TableError:
+    """Return the error that names the first string which does not read like the rest, found by halving."""
+    i = bisect_left(range(len(text)), True, key=lambda i: parsed_numbers(text[: i + 1], [reading]) is None)
+    wanted = "numbers" if pa.types.is_floating(reading) else "dates"
+    return TableError(f"{who} must hold {wanted}; got {text[i].as_py()!r} in row {first_row + i}.")
 
 
 def slices(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
@@ -335,9 +344,13 @@ def float_dtype(source: Source, chosen: tuple[str, ...], dtype: npt.DTypeLike | 
     """Return the dtype of the blocks: the one asked for, else float32 only when nothing is lost by it."""
     if dtype is None:
         return np.dtype(np.float32 if source.float32.issuperset(chosen) else np.float64)
-    if np.dtype(dtype) not in (np.float32, np.float64):
-        raise TableError(f"blocks: dtype must be float32 or float64; got {np.dtype(dtype)}.")
-    return np.dtype(dtype)
+    try:
+        wanted = np.dtype(dtype)
+    except TypeError:
+        raise TableError(f"blocks: dtype must be float32 or float64; got {dtype!r}.") from None
+    if wanted not in (np.float32, np.float64):
+        raise TableError(f"blocks: dtype must be float32 or float64; got {wanted}.")
+    return wanted
 
 
 def check_chosen(who: str, chosen: tuple[str, ...], names: list[str]) -> None:

@@ -97,7 +97,7 @@ def check_is_file(path: Path) -> None:
         neighbours = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
         raise TableError(
             f"{path.name}: must be an existing file; got nothing of that name in "
-            f"{folder}{suggestion(path.name, neighbours)}."
+            f"{str(folder)!r}{suggestion(path.name, neighbours)}."
         )
 
 

@@ -17,6 +17,7 @@ one; a constant because it says nothing at all. A date becomes a number because 
 can use.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -173,9 +174,12 @@ def without_markers(text: pa.ChunkedArray, markers: tuple[str, ...]) -> pa.Chunk
     return pc.if_else(is_marker, pa.scalar(None, pa.string()), text)
 
 
-def parsed_numbers(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
+NUMBER_READINGS = (pa.float64(), pa.timestamp("us"), pa.timestamp("us", "UTC"))
+
+
+def parsed_numbers(text: pa.ChunkedArray, readings: Iterable[pa.DataType] = NUMBER_READINGS) -> pa.ChunkedArray | None:
     """Return the strings as numbers when every one of them reads as a number, or every one as a date."""
-    for kind in (pa.float64(), pa.timestamp("us"), pa.timestamp("us", "UTC")):
+    for kind in readings:
         try:
             return to_numbers(pc.cast(text, kind))
         except pa.ArrowInvalid:

@@ -37,7 +37,7 @@ from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.perceptron import PerceptronFacts, perceptron_certificate
 from eigenwood.proofs.separability import separability
 from eigenwood.validation.arrays import check_rows
-from eigenwood.validation.kernels import check_square, gamma_value
+from eigenwood.validation.kernels import check_holds_rows, check_square, gamma_value
 from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Nothing, Number, Seed, check_params
 from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.state import Array
@@ -179,13 +179,14 @@ class KernelPerceptron(ScoringClassifier):
             setattr(self, name, value)
         self.converged_ = outcome.step.converged
         self.stop_reason_ = outcome.reason
-        self.certificate_ = perceptron_certificate(self._facts_of_the_fit(data, outcome.step))
+        self.certificate_ = perceptron_certificate(self._facts_of_the_fit(data, values, outcome.step))
         return self
 
     def decision_function(self, X):
         """Return Σ a_i k(x_i, x) + b, or the share of votes if ``vote='voted'``."""
         check_is_fitted(self)
         X = check_rows(self, X, reset=False, accept_sparse=self._takes_sparse())
+        check_kernel_range(self, self.gamma_, X)
         return scores_for_users(self._scores(X))
 
     def _scores(self, X: Any) -> np.ndarray:
@@ -273,7 +274,7 @@ class KernelPerceptron(ScoringClassifier):
             attributes |= _history(step.history, used)
         return attributes
 
-    def _facts_of_the_fit(self, data: Training, step: KernelPerceptronStep) -> list:
+    def _facts_of_the_fit(self, data: Training, values: KernelValues, step: KernelPerceptronStep) -> list:
         """Return what the certificate speaks about, from the scores that the fit kept: nothing is computed again.
 
         The scores are those of the last rule, so an averaged or voted one does not say which rows are wrong.
@@ -281,7 +282,7 @@ class KernelPerceptron(ScoringClassifier):
         signs = one_against_rest(data.classes)
         wrong = (signs * (step.scores + step.b[:, None]) <= 0.0) @ data.weights if self.vote == LAST else None
         squares = np.einsum("ik,ki->k", step.a, step.scores) + step.b**2
-        return self._facts(_largest_similarity(self, data), wrong, squares)
+        return self._facts(float(values.diagonal().max()), wrong, squares)
 
     def _facts(self, largest: float, wrong: np.ndarray | None, squares: np.ndarray) -> list[PerceptronFacts]:
         """Return the facts of each problem; ``squares`` are ‖(w, b)‖²."""
@@ -293,6 +294,7 @@ class KernelPerceptron(ScoringClassifier):
                 steps=float(self.n_mistakes_[i]),
                 norm=None if self.vote == AVERAGED else float(np.sqrt(max(squares[i], 0.0))),
                 radius=radius,
+                counted=float(np.abs(self.dual_coef_[i]).sum()) if self.vote != AVERAGED else None,
                 n_wrong=None if wrong is None else float(wrong[i]),
                 converged=self.converged_ and self.vote == LAST,
                 novikoff=self.max_support is None and self.kernel != "sigmoid",  # which has no space of Φ
@@ -323,6 +325,8 @@ def _history(blocks: list[np.ndarray], used: np.ndarray) -> dict:
 
 def verify_kernel_perceptron(model: KernelPerceptron, data: Training) -> Certificate:
     """Return the certificate, recomputed from the rows; γ is found without the perceptron."""
+    if model.kernel == "precomputed":
+        check_holds_rows("KernelPerceptron", data.places, model.support_)
     data = data._replace(weights=class_weights(model, model.class_weight, data))
     signs = one_against_rest(data.classes)
     wrong = (signs.T * model._scores(data.X) <= 0.0).T @ data.weights

@@ -8,14 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.core.kernels.blocks import KernelFunction, gram, gram_symmetric
-from eigenwood.core.kernels.functions import KERNELS, Kernel
+from eigenwood.core.kernels.functions import KERNELS, POLYNOMIAL, Kernel
 from eigenwood.core.rows import rows_of, squared_row_norms
-from eigenwood.errors import InputError
 from eigenwood.proofs.mercer import MercerReport, mercer_report
 from eigenwood.validation.arrays import check_matrix, check_squares
-from eigenwood.validation.kernels import check_square, checked_function, gamma_value
+from eigenwood.validation.kernels import check_power, check_square, checked_function, gamma_value
 from eigenwood.validation.params import AnyOf, Choice, Function, Number, Rule, check_values
-from eigenwood.validation.threads import thread_count
+from eigenwood.validation.threads import N_JOBS, thread_count
 
 KERNEL_PARAMS: dict[str, Rule] = {
     "kernel": AnyOf(Choice((*KERNELS, "precomputed")), Function("two blocks of rows")),
@@ -33,19 +32,18 @@ def resolved_kernel(estimator: Any, gamma: float) -> Kernel | KernelFunction:
 
 
 def check_kernel_range(estimator: Any, gamma: float, X: Any) -> None:
-    """Raise unless all kernel values are numbers that the dtype of X can hold."""
-    who = type(estimator).__name__
-    if callable(estimator.kernel) or estimator.kernel == "precomputed":
-        return
+    """Raise unless the estimator's kernel values are numbers that the dtype of X can hold."""
+    kernel = None if estimator.kernel == "precomputed" else resolved_kernel(estimator, gamma)
+    if isinstance(kernel, Kernel):
+        check_range(type(estimator).__name__, kernel, X)
+
+
+def check_range(who: str, kernel: Kernel, X: Any) -> None:
+    """Raise unless all values of the kernel are numbers that the dtype of X can hold."""
     check_squares(who, X)
-    if estimator.kernel != "poly":
-        return
-    largest = gamma * squared_row_norms(rows_of(X)).max() + abs(estimator.coef0)
-    if estimator.degree * np.log(max(largest, 1.0)) > np.log(np.finfo(X.dtype).max) - 1.0:
-        raise InputError(
-            f"{who}: degree must keep (gamma x·z + coef0)^degree within {X.dtype}; got {estimator.degree} for values "
-            f"up to {largest:.2g}."
-        )
+    if kernel.code == POLYNOMIAL:
+        largest = kernel.gamma * squared_row_norms(rows_of(X)).max(initial=0.0) + abs(kernel.coef0)
+        check_power(who, largest, kernel.degree, X.dtype)
 
 
 def query_gram(estimator: Any, X: Any, support: np.ndarray, n_threads: int) -> np.ndarray:
@@ -70,12 +68,14 @@ def check_mercer(kernel, X, *, gamma="scale", coef0=0.0, degree=3, n_jobs=None) 
     (False, -0.762)
     """
     who = "check_mercer"
-    values = {"kernel": kernel, "gamma": gamma, "coef0": coef0, "degree": degree}
-    check_values(who, KERNEL_PARAMS, values)
+    values = {"kernel": kernel, "gamma": gamma, "coef0": coef0, "degree": degree, "n_jobs": n_jobs}
+    check_values(who, KERNEL_PARAMS | {"n_jobs": N_JOBS}, values)
     rows = check_matrix(who, X)
     if kernel == "precomputed":
         return mercer_report(check_square(who, rows))
     if callable(kernel):
         return mercer_report(gram(rows, rows, checked_function(who, kernel)))
+    rows = rows.astype(np.float64)
     similarity = Kernel(KERNELS[kernel], gamma_value(gamma, rows), float(coef0), int(degree))
-    return mercer_report(gram_symmetric(rows.astype(np.float64), similarity, thread_count(who, n_jobs)))
+    check_range(who, similarity, rows)
+    return mercer_report(gram_symmetric(rows, similarity, thread_count(who, n_jobs)))

@@ -89,7 +89,7 @@ class Perceptron(ScoringClassifier):
         As in scikit-learn.
     n_mistakes_ : ndarray of shape (n_problems,)
         Steps taken because of a mistake, by weight.
-    stop_reason_ : 'finished', 'time_limit' or 'callback'
+    stop_reason_ : 'finished', 'time_limit', 'callback' or 'early_stopping'
     certificate_ : Certificate
 
     Examples
@@ -349,6 +349,7 @@ def perceptron_facts(model: Perceptron, data: Training) -> list[PerceptronFacts]
             steps=float(model.n_mistakes_[i]),
             norm=float(norms[i]),
             radius=radius,
+            counted=None,
             n_wrong=float(wrong[i]),
             converged=bool(model.converged_[i]) and not model.early_stopping and model.penalty is None,
             novikoff=model.from_zero_ and model.penalty is None,

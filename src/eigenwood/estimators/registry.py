@@ -1,4 +1,4 @@
-"""Every estimator, one line each: the exam, the model file, ``verify``, the command and the docs follow from here."""
+"""Every estimator, one line each: the exam, the model file, ``verify`` and ``learn`` follow from here."""
 
 from __future__ import annotations
 
@@ -47,7 +47,6 @@ ENTRIES = (
     ),
 )
 
-BY_NAME = {entry.name: entry for entry in ENTRIES}
 BY_CLASS = {entry.estimator.__name__: entry for entry in ENTRIES}
 
 

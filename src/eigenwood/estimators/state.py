@@ -1,5 +1,6 @@
 """The fitted attributes that many estimators share, for the rules of the model file."""
 
+from eigenwood.estimators.watching import STOP_REASONS
 from eigenwood.validation.params import Choice, Flag, Number
 from eigenwood.validation.state import Array, Labels, Proof, Scalar, Size
 
@@ -8,7 +9,7 @@ FEATURE_STATE = {"n_features_in_": Size("n_features"), "feature_names_in_": Labe
 OPTIONAL = frozenset({"feature_names_in_"})
 
 FIT_STATE = {
-    "stop_reason_": Scalar(Choice(("finished", "time_limit", "callback"))),
+    "stop_reason_": Scalar(Choice(STOP_REASONS)),
     "certificate_": Proof(),
 }
 

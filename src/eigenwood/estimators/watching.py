@@ -21,7 +21,7 @@ from eigenwood.validation.params import AnyOf, Nothing, Number
 
 TIME_LIMIT = AnyOf(Nothing(), Number(above=0))
 
-FINISHED, TIME_UP, CALLED_OFF = "finished", "time_limit", "callback"
+FINISHED, TIME_UP, CALLED_OFF, NO_GAIN = STOP_REASONS = ("finished", "time_limit", "callback", "early_stopping")
 
 
 class Outcome(NamedTuple):
@@ -69,7 +69,7 @@ class Watch:
             called_off = task.call_on_fit_task_end(
                 estimator=estimator, X=X, y=y, reconstruction_attributes=lambda step=step: fitted(step)
             )
-            reason = self._reason(step, called_off or wants_stop(step))
+            reason = self._reason(step, called_off, wants_stop(step))
         root.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes=lambda: fitted(step))
         return Outcome(step, reason, n_rounds)
 
@@ -80,12 +80,14 @@ class Watch:
             if step.whole or self.time_is_up():
                 return step
 
-    def _reason(self, step: Any, called_off: bool) -> str | None:
+    def _reason(self, step: Any, called_off: bool, no_gain: bool) -> str | None:
         """Return why the fit ends here, or None when it goes on."""
         if step.last:
             return FINISHED
         if called_off:
             return CALLED_OFF
+        if no_gain:
+            return NO_GAIN
         return TIME_UP if self.time_is_up() else None
 
 

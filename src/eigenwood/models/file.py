@@ -17,7 +17,6 @@ import hashlib
 import json
 import math
 import os
-import uuid
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -32,7 +31,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import eigenwood.estimators.registry as registry
-from eigenwood.errors import InputError, ModelFileError
+from eigenwood.data.files import whole_file
+from eigenwood.errors import InputError, ModelFileError, TableError
 from eigenwood.estimators.state import OPTIONAL
 from eigenwood.proofs.claim import Certificate, Claim
 from eigenwood.validation.params import check_params
@@ -96,20 +96,16 @@ def load(path: str | os.PathLike) -> Any:
 
 
 def _write(path: Path, tensors: Tensors, content: str) -> None:
-    """Write the file under another name first, so that nothing half-written ever stands at ``path``."""
-    if not path.parent.is_dir():
-        raise ModelFileError(f"{path}: the folder must exist; got no folder {str(path.parent)!r}.")
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    """Write the file, whole or not at all."""
     try:
-        with temporary.open("xb") as file:
+        with whole_file(path) as temporary, temporary.open("xb") as file:
             file.write(safetensors_bytes(tensors, metadata={KEY: content}))
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+    except TableError:
+        raise ModelFileError(f"{path}: the folder must exist; got no folder {str(path.parent)!r}.") from None
     except (OSError, SafetensorError) as problem:
         raise ModelFileError(f"{path}: must be a file that can be written; got {_brief(problem)}.") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> tuple[dict[str, str], Tensors]:

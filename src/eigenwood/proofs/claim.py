@@ -57,6 +57,12 @@ class Certificate:
     def holds(self) -> bool:
         return all(claim.holds for claim in self.claims)
 
+    def verdict(self) -> str:
+        """Return what the claims come to, in a few words."""
+        if not self.holds:
+            return "NOT all claims hold"
+        return "all claims hold" if any(claim.bound is not None for claim in self.claims) else "no bound was claimed"
+
     def __getitem__(self, name: str) -> Claim:
         for claim in self.claims:
             if claim.name == name:
@@ -87,7 +93,7 @@ class Certificate:
 
     def table(self) -> Table:
         """Return the claims as a table for the terminal."""
-        table = Table(title="certificate: all claims hold" if self.holds else "certificate: NOT all claims hold")
+        table = Table(title=f"certificate: {self.verdict()}")
         for heading in ("claim", "statement", "value", "bound", "holds"):
             table.add_column(heading, justify="right" if heading in ("value", "bound") else "left")
         for claim in self.claims:

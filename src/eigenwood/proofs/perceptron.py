@@ -24,6 +24,7 @@ class PerceptronFacts(NamedTuple):
     steps: float  # M: steps taken because of a mistake, each at most 1
     norm: float | None  # ‖(w, b)‖ / η; None when the final rule is not the sum of the steps
     radius: float  # R: the largest ‖(x, 1)‖
+    counted: float | None  # Σ|a_i|, where every step is a part of some a_i
     n_wrong: float | None  # weight of the rows on the wrong side at the end; None when nobody counted
     converged: bool  # an epoch passed without a mistake
     novikoff: bool  # started at zero, no penalty, nothing forgotten: the theorem speaks of this run
@@ -38,9 +39,14 @@ def perceptron_certificate(problems: list[PerceptronFacts], margins: list[Separa
         if not facts.novikoff:
             claims.append(measured(f"mistakes{facts.label}", "steps taken because of a mistake", facts.steps))
             continue
+        margin = None if margins is None else margins[i]
         if facts.norm is not None:
             claims.append(norm_claim(facts, facts.norm))
-        claims.append(mistakes_claim(facts, None if margins is None else margins[i]))
+            if margin is not None and margin.separable:
+                claims.append(progress_claim(facts, facts.norm, margin))
+        if facts.counted is not None:
+            claims.append(counted_claim(facts, facts.counted))
+        claims.append(mistakes_claim(facts, margin))
     return Certificate(tuple(claims))
 
 
@@ -58,6 +64,18 @@ def norm_claim(facts: PerceptronFacts, norm: float) -> Claim:
     return at_most(f"weights{facts.label}", "‖w‖/η ≤ R √M", norm, bound)
 
 
+def progress_claim(facts: PerceptronFacts, norm: float, margin: Separability) -> Claim:
+    """Return M γ ≤ ‖w‖: every step brought w forward by γ at least."""
+    bound = norm * (1.0 + ROUNDING)
+    return at_most(f"progress{facts.label}", "M γ ≤ ‖w‖/η", facts.steps * margin.reached, bound)
+
+
+def counted_claim(facts: PerceptronFacts, counted: float) -> Claim:
+    """Return |M - Σ|a_i|| = 0: the steps are those that the examples tell of."""
+    difference = abs(facts.steps - counted)
+    return at_most(f"count{facts.label}", "|M - Σ|a_i|| up to rounding", difference, ROUNDING * max(counted, 1.0))
+
+
 def mistakes_claim(facts: PerceptronFacts, margin: Separability | None) -> Claim:
     """Return M ≤ (R/γ)² where γ is known to exist, else M alone."""
     name = f"mistakes{facts.label}"
@@ -66,6 +84,7 @@ def mistakes_claim(facts: PerceptronFacts, margin: Separability | None) -> Claim
     if margin.separable:
         statement = f"M ≤ (R/γ)², γ = {margin.reached:.4g} found independently"
         return at_most(name, statement, facts.steps, margin.mistake_bound() * (1.0 + ROUNDING))
-    if margin.undecided:
-        return measured(name, f"steps M; γ ≤ {margin.limit:.2g}, too small to tell whether it is 0", facts.steps)
-    return measured(name, "steps M; no hyperplane separates these rows, so nothing bounds M", facts.steps)
+    if margin.hopeless:
+        words = f"no hyperplane separates these rows by more than {margin.limit:.1g}"
+        return measured(name, f"steps M; {words}, so nothing useful bounds M", facts.steps)
+    return measured(name, f"steps M; no hyperplane was found, γ ≤ {margin.limit:.2g}", facts.steps)

@@ -8,7 +8,7 @@ the hull of the z_i stays γ away from the origin, and the nearest point u of th
                          ‖u‖                 =  a margin that cannot be passed  (from above, since W is a part)
     violated rows        join W, until both meet
 
-If the hull of some W contains the origin, no hyperplane separates: the weights of that W are the proof.
+If the hull of some W comes as near to the origin as rounding lets us see, no hyperplane separates by more than that.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from scipy.optimize import lsq_linear, nnls
 
 from eigenwood.core.kernels.blocks import gram, gram_diagonal
 
-MOST_ROUNDS = 300
+MOST_ROUNDS, MOST_MEMBERS = 60, 400  # beyond these the search stops with the margins it has: seconds, not hours
 JOIN_AT_ONCE = 32
 MEET = 1e-6  # the two margins count as equal within this share
 AT_ORIGIN = 1e-7  # a hull this near to the origin, in units of the radius, contains it
 
 
 class Separability(NamedTuple):
-    """The margin lies between ``reached`` and ``limit``; both are 0 when nothing separates.
+    """The margin lies between ``reached`` and ``limit``; ``reached`` is 0 when no hyperplane was found.
 
     Every weighted mean of the z_i gives a valid limit and every direction a valid margin, so both stay true where the
     search had to stop before they met.
@@ -42,8 +42,9 @@ class Separability(NamedTuple):
         return self.reached > 0.0
 
     @property
-    def undecided(self) -> bool:
-        return self.reached <= 0.0 < self.limit
+    def hopeless(self) -> bool:
+        """Whether no hyperplane separates by more than rounding can tell from 0."""
+        return self.limit <= AT_ORIGIN * self.radius
 
     def mistake_bound(self) -> float:
         """Return (R/γ)², which no perceptron exceeds."""
@@ -61,7 +62,7 @@ def separability(X, signs: np.ndarray, kernel, intercept: bool) -> Separability:
             signed_products(X[members], X[members], signs[members], signs[members], kernel, constant)
         )
         if limit <= AT_ORIGIN * radius:
-            return Separability(0.0, 0.0, radius)
+            return Separability(0.0, limit, radius)
         kept = weights > 0
         members, weights = members[kept], weights[kept]
         margins = signed_products(X, X[members], signs, signs[members], kernel, constant) @ weights / limit
@@ -70,7 +71,7 @@ def separability(X, signs: np.ndarray, kernel, intercept: bool) -> Separability:
             break
         worst = np.argsort(margins, kind="stable")[:JOIN_AT_ONCE]
         joined = np.union1d(members, worst[margins[worst] < limit])
-        if joined.size == members.size:
+        if joined.size == members.size or joined.size > MOST_MEMBERS:
             break
         members = joined
     return Separability(reached, limit, radius)
@@ -98,6 +99,6 @@ def nearest_point(Q: np.ndarray) -> tuple[np.ndarray, float]:
 def _least_squares(A: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Return a ≥ 0 with the smallest ‖A a - target‖; by a slower, tougher road where the exact one does not end."""
     try:
-        return nnls(A, target)[0]
+        return nnls(A, target, maxiter=30 * A.shape[1])[0]
     except RuntimeError:
         return np.maximum(lsq_linear(A, target, bounds=(0.0, np.inf), tol=1e-14).x, 0.0)

@@ -22,14 +22,15 @@ def gamma_value(gamma: str | float, X: Any, weights: np.ndarray | None = None) -
 
 
 def _variance(X: Any, weights: np.ndarray | None) -> float:
-    """Return the variance of all entries of X, in float64."""
-    row_sums = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
-    squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
-    row_squares = np.asarray(squares.sum(axis=1, dtype=np.float64)).ravel()
+    """Return the variance of all entries of X, in float64: first the mean, then the squares around it."""
     weights = np.ones(X.shape[0]) if weights is None else weights
     n_entries = weights.sum() * X.shape[1]
-    mean = weights @ row_sums / n_entries
-    return max(weights @ row_squares / n_entries - mean**2, 0.0)
+    mean = weights @ np.asarray(X.sum(axis=1, dtype=np.float64)).ravel() / n_entries
+    if not sparse.issparse(X):
+        return float(weights @ np.square(X - mean, dtype=np.float64).sum(axis=1) / n_entries)
+    stored = np.repeat(weights, np.diff(X.indptr))
+    zeros = n_entries - stored.sum()
+    return float((stored @ np.square(X.data.astype(np.float64) - mean) + zeros * mean**2) / n_entries)
 
 
 def checked_function(who: str, function: Any) -> Any:
@@ -60,3 +61,21 @@ def check_square(who: str, K: np.ndarray) -> np.ndarray:
     if K.shape[0] != K.shape[1]:
         raise InputError(f"{who}: a precomputed X must be a square matrix of similarities; got shape {K.shape}.")
     return K
+
+
+def check_holds_rows(who: str, given: np.ndarray, needed: np.ndarray) -> None:
+    """Raise unless a precomputed matrix has the rows of all support vectors."""
+    absent = np.setdiff1d(needed, given)
+    if absent.size:
+        raise InputError(
+            f"{who}: a precomputed X must hold the rows of the training matrix; got none for row {absent[0]}."
+        )
+
+
+def check_power(who: str, largest: float, degree: int, dtype: np.dtype) -> None:
+    """Raise unless ``largest`` to the power of ``degree`` is a number that the dtype can hold."""
+    if degree * np.log(max(largest, 1.0)) > np.log(np.finfo(dtype).max) - 1.0:
+        raise InputError(
+            f"{who}: degree must keep (gamma x·z + coef0)^degree within {dtype}; got {degree} for values up to "
+            f"{largest:.2g}."
+        )

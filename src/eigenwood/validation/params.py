@@ -1,7 +1,7 @@
 """Rules for hyper-parameters, as data.
 
-An estimator declares ``PARAMS = {"gamma": Number(above=0), ...}``. The same table makes the error sentence, the
-command-line options and the table in the docs, so a rule exists in exactly one place.
+An estimator declares ``PARAMS = {"gamma": Number(above=0), ...}``. The same table makes the error sentence, picks the
+shared words for the docstring, and guards model files, so a rule exists in exactly one place.
 """
 
 from __future__ import annotations

@@ -152,7 +152,10 @@ def class_weights(estimator: Any, class_weight: Any, data: Training) -> np.ndarr
         factors = compute_class_weight(class_weight, classes=labels, y=labels[codes], sample_weight=data.weights)
     except (ValueError, TypeError) as problem:
         raise one_sentence(type(estimator).__name__, problem) from problem
-    return data.weights * factors[codes]
+    weights = data.weights * factors[codes]
+    if not weights.any():
+        raise InputError(f"{type(estimator).__name__}: class_weight must leave some row a weight above 0; got none.")
+    return weights
 
 
 def one_against_rest(classes: Classes) -> np.ndarray:

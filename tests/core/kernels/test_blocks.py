@@ -253,3 +253,17 @@ def test_a_function_that_is_not_symmetric_is_evaluated_everywhere():
     K = gram_symmetric(X, lambda rows, columns: rows[:, :1] - 2.0 * columns[:, 0][None, :])
     assert_allclose(K, naive.gram(X, X, lambda x, z: x[0] - 2.0 * z[0]))
     assert np.abs(K - K.T).max() > 0.1
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian"])
+def test_sparse_rows_that_are_close_and_far_from_the_origin(name):
+    rng = np.random.default_rng(5)
+    X = (1e4 + 1e-3 * rng.normal(size=(20, 6))) * (rng.random((20, 6)) < 0.7)
+    kernel = Kernel(KERNELS[name], 1e5 if name == "rbf" else 10.0)
+    assert_allclose(gram(sparse.csr_array(X), sparse.csr_array(X), kernel), gram(X, X, kernel), atol=1e-9)
+
+
+def test_the_laplacian_of_very_wide_sparse_rows_needs_no_dense_copy():
+    rows = sparse.random_array((300, 2_000_000), density=1e-5, format="csr", rng=np.random.default_rng(6))
+    K = gram(rows, rows, Kernel(KERNELS["laplacian"], 0.1))
+    assert_allclose(K.diagonal(), 1.0)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -271,7 +272,7 @@ def test_float_scores_match_the_definition():
     assert ours.converged == expected.converged
 
 
-@pytest.mark.parametrize(("n_rows", "expected"), [(1, 256), (250_000, 256), (1_000_000, 64), (10**9, 16)])
-def test_a_large_table_is_visited_in_smaller_blocks(n_rows, expected, monkeypatch):
+@pytest.mark.parametrize(("row_work", "expected"), [(1.0, 256), (7e6, 256), (20e6, 100), (1e12, 16)])
+def test_where_kernel_values_are_slow_fewer_rows_are_visited_at_once(row_work, expected, monkeypatch):
     monkeypatch.undo()  # the real sizes
-    assert kernel_perceptron.visits_at_once(n_rows) == expected
+    assert kernel_perceptron.visits_at_once(SimpleNamespace(row_work=row_work)) == expected

@@ -26,12 +26,16 @@ from eigenwood.core.kernels.functions import (
     finish_polynomial,
     finish_rbf,
     finish_sigmoid,
+    finish_sparse_rbf,
     laplacian,
+    sparse_distances,
 )
 from eigenwood.core.rows import rows_of, squared_row_norms
 from eigenwood.core.threads import results_of, row_blocks
 
 BLOCK_ROWS = 512  # rows of X in one product: enough for BLAS to run at full speed
+
+DIAGONAL_ROWS = 32  # of which a function of the user's compares all pairs, to give k(x, x)
 
 KernelFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -95,7 +99,8 @@ def gram_symmetric(X, kernel: Kernel | KernelFunction, n_threads: int = 1) -> np
 def gram_diagonal(X, kernel: Kernel | KernelFunction) -> np.ndarray:
     """Return k(x, x) for every row x, as float64."""
     if callable(kernel):
-        return np.array([kernel(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])])
+        blocks = row_blocks(X.shape[0], DIAGONAL_ROWS)
+        return np.concatenate([kernel(X[rows], X[rows]).diagonal() for rows in blocks])
     if kernel.code in (RBF, LAPLACIAN):
         return np.ones(X.shape[0])
     diagonal = squared_row_norms(rows_of(X))
@@ -149,17 +154,13 @@ def fill_tile(tile, left: Prepared, right: Prepared, kernel: Kernel) -> None:
 def _sparse_tile(left: Prepared, right: Prepared, kernel: Kernel) -> np.ndarray:
     """Return k(left, right) for sparse rows, in float64: the index work outweighs the wider numbers."""
     if kernel.code == LAPLACIAN:
-        return laplacian(_dense(left.rows), _dense(right.rows), kernel.gamma)
+        return np.exp(-kernel.gamma * sparse_distances(rows_of(left.rows), rows_of(right.rows), False))
     products = sparse.csr_array(left.rows.astype(np.float64) @ right.rows.astype(np.float64).T).toarray()
     if kernel.code == RBF:
-        distances = left.norms[:, None] + right.norms[None, :] - 2.0 * products
-        return np.exp(-kernel.gamma * np.maximum(distances, 0.0))
+        finish_sparse_rbf(products, rows_of(left.rows), rows_of(right.rows), left.norms, right.norms, kernel.gamma)
+        return products
     if kernel.code == POLYNOMIAL:
         finish_polynomial(products, kernel)
     elif kernel.code == SIGMOID:
         finish_sigmoid(products, kernel)
     return products
-
-
-def _dense(rows) -> np.ndarray:
-    return np.ascontiguousarray(rows.toarray(), dtype=np.float64)

@@ -131,8 +131,10 @@ def _expand_sparse(X, shape: Expansion, with_constant: bool, n_threads: int):
     indices = np.empty(indptr[-1], dtype=np.int64)
     data = np.empty(indptr[-1], dtype=X.dtype)
 
+    rows = rows_of(X)
+
     def fill(block: slice) -> None:
-        expand_csr(rows_of(X), block.start, block.stop, shape, skip, indptr, indices, data)
+        expand_csr(rows, block.start, block.stop, shape, skip, indptr, indices, data)
 
     results_of(fill, row_blocks(X.shape[0], 1024), n_threads)
     return sparse.csr_array((data, indices, indptr), shape=(X.shape[0], shape.last.size - skip))

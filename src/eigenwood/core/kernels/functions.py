@@ -82,16 +82,31 @@ def finish_rbf(products, X, Z, x_norms, z_norms, gamma):
     ``products`` and the squared norms are those of the centred rows; ``X`` and ``Z`` are the rows themselves.
     ‖x‖² + ‖z‖² - 2x·z cancels when x and z are close, so those pairs are computed again from their differences.
     """
-    real = products.dtype.type
-    eps = np.finfo(products.dtype).eps / 2
-    worst = gamma * _ROUNDINGS * eps * (x_norms.astype(np.float64) + z_norms.max())
-    # exp(-t) is wrong by up to exp(-t)·worst: too much where t < log(worst / allowed).
-    with np.errstate(divide="ignore"):
-        too_close = np.log(worst / _ALLOWED_ERROR[products.dtype])
-    scaled_distances(products, x_norms, z_norms, real(gamma))
+    too_close = closeness_bounds(products.dtype, x_norms, z_norms, gamma)
+    scaled_distances(products, x_norms, z_norms, products.dtype.type(gamma))
     if too_close.max() > 0:
-        repair_close_pairs(products, X, Z, gamma, too_close.astype(products.dtype))
+        repair_close_pairs(products, X, Z, gamma, too_close)
     _negative_exp(products)
+
+
+def finish_sparse_rbf(products, X, Z, x_norms, z_norms, gamma):
+    """Turn a float64 tile of inner products of sparse ``Rows`` into exp(-gamma ‖x-z‖²), in place."""
+    too_close = closeness_bounds(products.dtype, x_norms, z_norms, gamma)
+    scaled_distances(products, x_norms, z_norms, gamma)
+    if too_close.max() > 0:
+        repair_close_sparse_pairs(products, X, Z, gamma, too_close)
+    _negative_exp(products)
+
+
+def closeness_bounds(dtype, x_norms, z_norms, gamma):
+    """Return for each row the gamma·‖x-z‖² below which rounding would spoil exp(-gamma ‖x-z‖²).
+
+    exp(-t) is wrong by up to exp(-t)·worst, which is too much where t < log(worst / allowed).
+    """
+    eps = np.finfo(dtype).eps / 2
+    worst = gamma * _ROUNDINGS * eps * (x_norms.astype(np.float64) + z_norms.max())
+    with np.errstate(divide="ignore"):
+        return np.log(worst / _ALLOWED_ERROR[dtype]).astype(dtype)
 
 
 def laplacian(X, Z, gamma):
@@ -129,6 +144,50 @@ def repair_close_pairs(scaled, X, Z, gamma, too_close):
                 for j in range(strip.size):
                     if strip[j] < too_close[i]:
                         strip[j] = gamma * squared_distance(X[i], Z[start + j])
+
+
+@njit(cache=True, nogil=True)
+def repair_close_sparse_pairs(scaled, X, Z, gamma, too_close):
+    """The same for sparse rows."""
+    for i in range(scaled.shape[0]):
+        for j in range(scaled.shape[1]):
+            if scaled[i, j] < too_close[i]:
+                scaled[i, j] = gamma * sparse_distance(
+                    X.data, X.indices, X.indptr, i, Z.data, Z.indices, Z.indptr, j, True
+                )
+
+
+@njit(cache=True, nogil=True)
+def sparse_distances(X, Z, squared):
+    """Return Σ|x_j-z_j| (or Σ(x_j-z_j)²) for every pair of sparse rows, in float64."""
+    x_data, x_indices, x_indptr = X.data, X.indices, X.indptr
+    z_data, z_indices, z_indptr = Z.data, Z.indices, Z.indptr
+    distances = np.empty((x_indptr.size - 1, z_indptr.size - 1))
+    for i in range(distances.shape[0]):
+        for j in range(distances.shape[1]):
+            distances[i, j] = sparse_distance(x_data, x_indices, x_indptr, i, z_data, z_indices, z_indptr, j, squared)
+    return distances
+
+
+@njit(cache=True, nogil=True)
+def sparse_distance(x_data, x_indices, x_indptr, i, z_data, z_indices, z_indptr, j, squared):
+    """Return the distance of row i of X and row j of Z, whose columns are sorted, by walking along both."""
+    a, a_end, b, b_end = x_indptr[i], x_indptr[i + 1], z_indptr[j], z_indptr[j + 1]
+    total = 0.0
+    while a < a_end or b < b_end:
+        difference = 0.0
+        if b == b_end or (a < a_end and x_indices[a] < z_indices[b]):
+            difference = np.float64(x_data[a])
+            a += 1
+        elif a == a_end or z_indices[b] < x_indices[a]:
+            difference = np.float64(z_data[b])
+            b += 1
+        else:
+            difference = np.float64(x_data[a]) - np.float64(z_data[b])
+            a += 1
+            b += 1
+        total += difference * difference if squared else abs(difference)
+    return total
 
 
 @njit(cache=True, nogil=True)

@@ -9,11 +9,22 @@ Which rows are kept depends on the order of the requests alone, never on time or
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from eigenwood.core.kernels.blocks import fill_tile, gram_diagonal, origin, prepared, taken
+from eigenwood.core.kernels.functions import LAPLACIAN
 from eigenwood.core.threads import one_blas_thread
 
 NO_SLOT = -1
+
+
+def work_of_a_value(X, kernel) -> float:
+    """Return about how many multiplications of a matrix product one kernel value costs."""
+    entries = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
+    if callable(kernel):
+        return 64.0 * (entries + 16.0)  # nobody knows; most are written in plain NumPy
+    slow = 16.0 if kernel.code == LAPLACIAN or sparse.issparse(X) else 1.0  # these do not come from BLAS
+    return slow * (entries + 16.0)
 
 
 class KernelValues:
@@ -22,7 +33,7 @@ class KernelValues:
     def __init__(self, X, kernel, max_bytes: float) -> None:
         self.n_rows = X.shape[0]
         self.takes_threads = not callable(kernel)  # a function of the user's may not
-        self.n_features = X.shape[1]
+        self.row_work = self.n_rows * work_of_a_value(X, kernel)  # what one row of K costs
         self._X, self._kernel = X, kernel
         self._prepared = None if callable(kernel) else prepared(X, kernel, origin(X, kernel))
         dtype = np.dtype(np.float64) if callable(kernel) else X.dtype
@@ -30,22 +41,24 @@ class KernelValues:
         self._store = np.empty((capacity, self.n_rows), dtype=dtype)
         self._slots = np.full(self.n_rows, NO_SLOT)
         self._n_kept = 0
+        self._diagonal: np.ndarray | None = None
 
     @classmethod
     def precomputed(cls, K: np.ndarray) -> KernelValues:
         """Return the source of a Gram matrix that the user computed: every row is kept."""
         source = cls.__new__(cls)
         source.n_rows, source.takes_threads = K.shape[0], True
-        source.n_features = 0
+        source.row_work = float(K.shape[0])
         source._X = source._kernel = source._prepared = None
+        source._diagonal = K.diagonal().astype(np.float64)
         source._store, source._slots, source._n_kept = K, np.arange(K.shape[0]), K.shape[0]
         return source
 
     def diagonal(self) -> np.ndarray:
         """Return k(x_i, x_i) for every row, in float64."""
-        if self._X is None:
-            return self._store.diagonal().astype(np.float64)
-        return gram_diagonal(self._X, self._kernel)
+        if self._diagonal is None:
+            self._diagonal = gram_diagonal(self._X, self._kernel)
+        return self._diagonal
 
     def block(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return K and places p, q with K[p[i], q[j]] = k(x_rows[i], x_columns[j])."""

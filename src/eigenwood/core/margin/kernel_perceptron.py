@@ -25,7 +25,7 @@ from eigenwood.core.kernels.source import KernelValues
 from eigenwood.core.threads import results_of, row_blocks
 
 MOST_VISITS, FEWEST_VISITS = 256, 16  # rows in a block
-BLOCK_VALUES = 64_000_000  # kernel values that one block may ask for: some tenths of a second
+BLOCK_WORK = 2_000_000_000  # what the kernel values of one block may cost, in multiplications
 CATCH_UP_ROWS = 4096
 SMALL_WORK = 4_000_000  # below this a thread costs more than it brings
 
@@ -76,13 +76,13 @@ def kernel_perceptron_steps(
     """Yield the state after every block of rows, until an epoch passes without a mistake."""
     n_problems, n_rows = signs.shape
     born = np.zeros(n_rows)
-    diagonal = kernel.diagonal()
+    diagonal, at_once = kernel.diagonal(), visits_at_once(kernel)
     rng = None if seed is None else np.random.default_rng(seed)
     step = _before_the_first(n_rows, n_problems)
     for epoch in range(1, rule.max_epochs + 1):
         order = np.arange(n_rows) if rng is None else rng.permutation(n_rows)
         mistakes_before = step.mistakes.sum()
-        for block in row_blocks(n_rows, visits_at_once(n_rows)):
+        for block in row_blocks(n_rows, at_once):
             visited = order[block]
             members = _members(visited, step.a, rule)
             before = step.a[members]
@@ -118,9 +118,9 @@ def _before_the_first(n_rows: int, n_problems: int) -> KernelPerceptronStep:
     )
 
 
-def visits_at_once(n_rows: int) -> int:
-    """Return how many rows are visited before all rows catch up: fewer in a large table, to look at the clock often."""
-    return max(FEWEST_VISITS, min(MOST_VISITS, BLOCK_VALUES // n_rows))
+def visits_at_once(kernel: KernelValues) -> int:
+    """Return how many rows are visited before all rows catch up: fewer where that is slow, to see the clock often."""
+    return max(FEWEST_VISITS, min(MOST_VISITS, int(BLOCK_WORK // kernel.row_work)))
 
 
 def _all_right(visited: np.ndarray, signs: np.ndarray, step: KernelPerceptronStep) -> bool:
@@ -140,7 +140,7 @@ def _visit(kernel, visited, members, signs, mass, born, diagonal, step, rule) ->
     """Visit one block; update the step and the scores of its rows."""
     local = step.scores[:, visited]
     a, late_a, ages = step.a[members], step.late_a[members], born[members]
-    most_changes = 2 * visited.size * signs.shape[0] if rule.keep_history else 0
+    most_changes = visited.size * signs.shape[0] if rule.keep_history else 0
     history = np.zeros(most_changes, dtype=CHANGE)
     K, p, q = kernel.block(members, visited)
     n_changes = visit_block(
@@ -183,7 +183,7 @@ def _catch_up(kernel, members, change, scores, n_threads) -> None:
         K, places = kernel.slab(rows, columns)
         add_changes(K, places, change, scores[:, columns])
 
-    small = (rows.size + fresh.size * kernel.n_features) * scores.shape[1] < SMALL_WORK
+    small = rows.size * scores.shape[1] + fresh.size * kernel.row_work < SMALL_WORK
     threads = n_threads if kernel.takes_threads and not small else 1
     results_of(add, row_blocks(scores.shape[1], CATCH_UP_ROWS), threads)
 

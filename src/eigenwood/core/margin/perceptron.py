@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from eigenwood.core.rows import Rows, dense_add, dense_dot, sparse_add, sparse_dot, squared_row_norms
+from eigenwood.core.rows import Rows, dense_add, dense_dot, entries_per_row, sparse_add, sparse_dot, squared_row_norms
 from eigenwood.core.threads import results_of, row_blocks
 
 SCALE, INTERCEPT, OWED, LOSS, MISTAKES = range(5)  # the columns of PerceptronStep.numbers
@@ -104,7 +104,7 @@ def perceptron_steps(
     ``seed`` draws a new order in each epoch; None visits the rows as they stand, again and again (deck C).
     """
     norms = squared_row_norms(rows)
-    chunk_rows = max(1, CHUNK_WORK // max(1, start.directions.shape[1]))
+    chunk_rows = max(1, int(CHUNK_WORK // entries_per_row(rows)))
     rng = None if seed is None else np.random.default_rng(seed)
     best_loss = np.full(signs.shape[0], np.inf)
     epochs_without_gain = np.zeros(signs.shape[0], dtype=np.int64)
@@ -148,7 +148,7 @@ def _visit_problems(rows, order, signs, mass, norms, rule, step, active, n_threa
             step.numbers[problem],
         )
 
-    small = order.size * step.directions.shape[1] < SMALL_WORK
+    small = order.size * entries_per_row(rows) < SMALL_WORK
     if small or active.size == 1:
         for problem in active:
             visit(problem)
