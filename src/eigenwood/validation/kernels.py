@@ -10,6 +10,9 @@ from scipy import sparse
 from eigenwood.errors import InputError
 
 
+BLOCK_ENTRIES = 65536
+
+
 def gamma_value(gamma: str | float, X: Any, weights: np.ndarray | None = None) -> float:
     """Return gamma as a number: "scale" is 1 / (n_features · variance of X), "auto" is 1 / n_features.
 
@@ -27,10 +30,19 @@ def _variance(X: Any, weights: np.ndarray | None) -> float:
     n_entries = weights.sum() * X.shape[1]
     mean = weights @ np.asarray(X.sum(axis=1, dtype=np.float64)).ravel() / n_entries
     if not sparse.issparse(X):
-        return float(weights @ np.square(X - mean, dtype=np.float64).sum(axis=1) / n_entries)
+        return _squares_around(X, weights, mean) / n_entries
     stored = np.repeat(weights, np.diff(X.indptr))
     zeros = n_entries - stored.sum()
     return float((stored @ np.square(X.data.astype(np.float64) - mean) + zeros * mean**2) / n_entries)
+
+
+def _squares_around(X: np.ndarray, weights: np.ndarray, mean: float) -> float:
+    """Return Σ w_i Σ_j (x_ij - mean)², in blocks that stay in the cache."""
+    total, block_rows = 0.0, max(1, BLOCK_ENTRIES // X.shape[1])
+    for start in range(0, X.shape[0], block_rows):
+        block = X[start : start + block_rows] - mean
+        total += float(weights[start : start + block_rows] @ np.einsum("ij,ij->i", block, block))
+    return total
 
 
 def checked_function(who: str, function: Any) -> Any:
