@@ -1,6 +1,5 @@
 """Eigenwood: classical machine learning that is fast, never runs out of memory, and shows its proof."""
 
-from eigenwood.core.kernels.functions import gamma_from_s, gamma_from_sigma
 from eigenwood.estimators.encoder import TableEncoder
 from eigenwood.estimators.expansion import PolynomialExpansion
 from eigenwood.estimators.kernel_perceptron import KernelPerceptron
@@ -9,6 +8,7 @@ from eigenwood.estimators.perceptron import Perceptron
 from eigenwood.estimators.registry import verify
 from eigenwood.models.file import load, save
 from eigenwood.proofs.claim import Certificate, Claim
+from eigenwood.validation.kernels import gamma_from_s, gamma_from_sigma
 
 __all__ = [
     "Certificate",

@@ -208,7 +208,8 @@ def arrow_source(path: Path) -> Source:
         n_rows = pyarrow.dataset.dataset(path, format="ipc").count_rows()  # from the footer, not the rows
 
     def batches(chosen, rows):
-        with readable(path, "Arrow"), pa.ipc.open_file(str(path)) as file:
+        options = pa.ipc.IpcReadOptions(included_fields=[schema.get_field_index(name) for name in chosen])
+        with readable(path, "Arrow"), pa.ipc.open_file(str(path), options=options) as file:
             for i in range(file.num_record_batches):
                 yield from slices(file.get_batch(i), rows)
 

@@ -12,6 +12,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.errors import InputError
+from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.state import FEATURE_STATE
 from eigenwood.proofs.claim import Certificate
 from eigenwood.validation.arrays import check_rows, frame_of
@@ -109,19 +110,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features=None):
         """Return the names of the columns: 'age' for numbers, 'sex=male' for categories."""
         check_is_fitted(self)
-        names = self._names() if input_features is None else np.asarray(input_features, dtype=object)
-        if names.size != self.n_features_in_:
-            raise ValueError(f"input_features should have length equal to number of features ({self.n_features_in_})")
-        if hasattr(self, "feature_names_in_") and not np.array_equal(names, self.feature_names_in_):
-            raise ValueError("input_features is not equal to feature_names_in_")
+        names = input_names(self, input_features)
         numbers = [_quoted(name) for name in names[self.is_number_]]
         texts = zip(names[~self.is_number_], self.categories_, strict=True)
         words = [f"{_quoted(name)}={_quoted(category)}" for name, categories in texts for category in categories]
         return np.array([*numbers, *words], dtype=object)
-
-    def _names(self) -> np.ndarray:
-        plain = np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
-        return getattr(self, "feature_names_in_", plain)
 
     def _columns(self, X: Any, reset: bool) -> Columns:
         """Return the numbers and the texts of X."""

@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from eigenwood.core.kernels.expansion import Expansion, expand, expansion, features_of, nonzero_terms, term_count
 from eigenwood.core.threads import row_blocks
 from eigenwood.errors import InputError
+from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
 from eigenwood.estimators.watching import TIME_LIMIT, Watch, Watched
 from eigenwood.proofs.claim import Certificate, at_most
-from eigenwood.validation.arrays import check_matrix, check_rows, check_weights
+from eigenwood.validation.arrays import check_matrix, check_room, check_rows, check_weights
 from eigenwood.validation.params import AnyOf, Choice, Flag, Number, check_params
 from eigenwood.validation.threads import N_JOBS, thread_count
 
@@ -148,7 +149,7 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
     def get_feature_names_out(self, input_features=None):
         """Return a name for each term, such as 'x0 x1' or 'x0^2'."""
         check_is_fitted(self)
-        names = self._input_names(input_features)
+        names = input_names(self, input_features)
         shape = self._shape()
         terms = range(0 if self.include_bias else 1, shape.last.size)
         return np.array([term_name(features_of(shape, term), names) for term in terms], dtype=object)
@@ -156,7 +157,7 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
     def inverse_names(self, names, input_features=None):
         """Return for each name of a term the features it is made of, with their exponents."""
         check_is_fitted(self)
-        inputs = self._input_names(input_features)
+        inputs = input_names(self, input_features)
         known = dict(zip(self.get_feature_names_out(input_features), range(self.n_output_features_), strict=True))
         unknown = [name for name in names if name not in known]
         if unknown:
@@ -183,6 +184,9 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
     def _expanded(self, X: Any) -> Any:
         if self.sparse_output_ and not sparse.issparse(X):
             X = sparse.csr_array(X)
+        if not self.sparse_output_:
+            n_bytes = float(X.shape[0]) * self.n_output_features_ * X.dtype.itemsize
+            check_room("PolynomialExpansion", "the dense output", n_bytes, "sparse_output=True takes less")
         terms = expand(X, self._shape(), self.include_bias, thread_count("PolynomialExpansion", self.n_jobs))
         return terms if self.sparse_output_ or not sparse.issparse(terms) else terms.toarray()
 
@@ -194,17 +198,6 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
             "n_output_features_": n_terms - (0 if self.include_bias else 1),
             "sparse_output_": pays if self.sparse_output == "auto" else bool(self.sparse_output),
         }
-
-    def _input_names(self, input_features: Any) -> np.ndarray:
-        own = getattr(self, "feature_names_in_", None)
-        if input_features is None:
-            return np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object) if own is None else own
-        names = np.asarray(input_features, dtype=object)
-        if own is not None and not np.array_equal(names, own):
-            raise ValueError("input_features is not equal to feature_names_in_")
-        if names.size != self.n_features_in_:
-            raise ValueError(f"input_features should have length equal to number of features ({self.n_features_in_})")
-        return names
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -247,7 +240,10 @@ def expansion_certificate(model: PolynomialExpansion, X: Any) -> Certificate:
     some = X[:IDENTITY_ROWS, :n_features].astype(np.float64)
     terms = expand(some, expansion(n_features, model.degree_, True), True, 1)
     products, inner = _dense(terms @ terms.T), _dense(some @ some.T)
-    exact = (1.0 + inner) ** model.degree_
+    with np.errstate(over="ignore"):
+        exact = (1.0 + inner) ** model.degree_
+    if not np.isfinite(exact).all():
+        return Certificate(())  # beyond all floats
     size = np.sqrt(np.outer(exact.diagonal(), exact.diagonal()))
     error = float((np.abs(products - exact) / size).max())
     statement = (

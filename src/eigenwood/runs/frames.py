@@ -34,11 +34,7 @@ def feature_names(table: Table, target: str) -> list[str]:
 
 def labels_of(table: Table, target: str) -> np.ndarray:
     """Return the target as an array of strings: a model file and a report show labels as they are written."""
-    values = table.frame[target].combine_chunks()
-    if pa.types.is_floating(values.type):
-        whole = pc.all(pc.equal(values, pc.floor(values))).as_py()
-        values = values.cast(pa.int64()) if whole else values
-    return np.array(values.cast(pa.string()).to_pylist(), dtype=str)
+    return np.array(as_texts(table, target).to_pylist(), dtype=str)
 
 
 def encoder_of(model: Any) -> TableEncoder:

@@ -8,6 +8,7 @@ said here in one sentence that names the estimator.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import narwhals as nw
@@ -171,6 +172,15 @@ def check_numbers(who: str, name: str, value: Any, shape: tuple[int, ...]) -> np
     if not np.isfinite(array).all():
         raise InputError(f"{who}: {name} must be finite; got {array[~np.isfinite(array)][0]}.")
     return array.reshape(shape)
+
+
+def check_room(who: str, what: str, n_bytes: float, cure: str) -> None:
+    """Raise if something would take more memory than the machine has."""
+    room = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else np.inf
+    if n_bytes > room:
+        raise InputError(
+            f"{who}: {what} must fit in {room / 1e9:.0f} GB of memory; got {n_bytes / 1e9:.0f} GB ({cure})."
+        )
 
 
 def check_squares(who: str, rows: Any) -> None:

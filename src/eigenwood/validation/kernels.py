@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.errors import InputError
-
+from eigenwood.validation.params import Number, check_values
 
 BLOCK_ENTRIES = 65536
 
@@ -22,6 +22,26 @@ def gamma_value(gamma: str | float, X: Any, weights: np.ndarray | None = None) -
         return float(gamma)
     spread = _variance(X, weights) if gamma == "scale" else 1.0
     return 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
+
+
+def gamma_from_s(s: float) -> float:
+    """Return gamma for deck C's scale s: exp(-‖x-z‖²/s²).
+
+    >>> gamma_from_s(2.0)
+    0.25
+    """
+    check_values("gamma_from_s", {"s": Number(above=0)}, {"s": s})
+    return 1.0 / s**2
+
+
+def gamma_from_sigma(sigma: float) -> float:
+    """Return gamma for deck A's width sigma: exp(-‖x-z‖²/2σ²).
+
+    >>> gamma_from_sigma(2.0)
+    0.125
+    """
+    check_values("gamma_from_sigma", {"sigma": Number(above=0)}, {"sigma": sigma})
+    return 1.0 / (2.0 * sigma**2)
 
 
 def _variance(X: Any, weights: np.ndarray | None) -> float:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from eigenwood import gamma_from_s, gamma_from_sigma
 from eigenwood.core.kernels.functions import (
     KERNELS,
     POLYNOMIAL,
@@ -14,8 +15,6 @@ from eigenwood.core.kernels.functions import (
     finish_polynomial,
     finish_rbf,
     finish_sigmoid,
-    gamma_from_s,
-    gamma_from_sigma,
     laplacian,
     repair_close_pairs,
     scaled_distances,

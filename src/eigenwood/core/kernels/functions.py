@@ -39,24 +39,6 @@ class Kernel(NamedTuple):
     degree: int = 3
 
 
-def gamma_from_s(s: float) -> float:
-    """Return gamma for deck C's scale s: exp(-‖x-z‖²/s²).
-
-    >>> gamma_from_s(2.0)
-    0.25
-    """
-    return 1.0 / s**2
-
-
-def gamma_from_sigma(sigma: float) -> float:
-    """Return gamma for deck A's width sigma: exp(-‖x-z‖²/2σ²).
-
-    >>> gamma_from_sigma(2.0)
-    0.125
-    """
-    return 1.0 / (2.0 * sigma**2)
-
-
 def finish_polynomial(products, kernel):
     """Turn a tile of x·z into (gamma x·z + coef0)^degree, in place."""
     _finish_affine(products, kernel)
