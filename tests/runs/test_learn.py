@@ -22,16 +22,6 @@ from eigenwood.runs.record import Run
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def heart():
-    return datasets.load("heart").table()
-
-
-@pytest.fixture(scope="module")
-def learned(heart):
-    return learn(heart, "disease", Settings())
-
-
 def two_blobs(n=60, **extra):
     rng = np.random.default_rng(0)
     side = np.arange(n) % 2

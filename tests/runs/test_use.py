@@ -7,23 +7,11 @@ import pyarrow as pa
 import pytest
 
 from eigenwood import Perceptron
-from eigenwood.data import datasets
 from eigenwood.data.tables import read_table
 from eigenwood.errors import TableError
-from eigenwood.runs.learn import Settings, learn
 from eigenwood.runs.use import predicted, verified
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def heart():
-    return datasets.load("heart").table()
-
-
-@pytest.fixture(scope="module")
-def learned(heart):
-    return learn(heart, "disease", Settings())
 
 
 def test_a_table_of_one_row_is_read_as_in_training(heart, learned):
