@@ -16,6 +16,7 @@ is the smallest possible change of w, and among equals the oldest goes.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -185,7 +186,13 @@ def _catch_up(kernel, members, change, scores, n_threads) -> None:
 
     small = rows.size * scores.shape[1] + fresh.size * kernel.row_work < SMALL_WORK
     threads = n_threads if kernel.takes_threads and not small else 1
-    results_of(add, row_blocks(scores.shape[1], CATCH_UP_ROWS), threads)
+    results_of(add, row_blocks(scores.shape[1], catch_up_rows(scores.shape[1])), threads)
+
+
+def catch_up_rows(n_rows: int) -> int:
+    """Return the size of equal blocks, an even number of them, so that two threads have the same to do."""
+    n_blocks = 2 * ceil(n_rows / (2 * CATCH_UP_ROWS))
+    return ceil(n_rows / n_blocks)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
