@@ -62,7 +62,8 @@ class Perceptron(ScoringClassifier):
 
     Like :class:`sklearn.linear_model.Perceptron`, with its parameters and attributes. Differences: (1) weights mean
     repeated rows, exactly; (2) the fit stops after an epoch without a mistake, when nothing can change any more;
-    (3) ``time_limit``, callbacks, and a ``certificate_``; (4) sparse and dense rows give the same answer.
+    (3) ``time_limit``, callbacks, and a ``certificate_``; (4) sparse and dense rows give the
+    same answer (under elastic net, to second order in ``alpha``).
 
     Parameters
     ----------

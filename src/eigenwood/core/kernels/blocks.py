@@ -28,7 +28,7 @@ from eigenwood.core.kernels.functions import (
     finish_sigmoid,
     finish_sparse_rbf,
     laplacian,
-    sparse_distances,
+    sparse_absolute_distances,
 )
 from eigenwood.core.rows import rows_of, squared_row_norms
 from eigenwood.core.threads import results_of, row_blocks
@@ -154,7 +154,7 @@ def fill_tile(tile, left: Prepared, right: Prepared, kernel: Kernel) -> None:
 def _sparse_tile(left: Prepared, right: Prepared, kernel: Kernel) -> np.ndarray:
     """Return k(left, right) for sparse rows, in float64: the index work outweighs the wider numbers."""
     if kernel.code == LAPLACIAN:
-        return np.exp(-kernel.gamma * sparse_distances(rows_of(left.rows), rows_of(right.rows), False))
+        return np.exp(-kernel.gamma * sparse_absolute_distances(rows_of(left.rows), rows_of(right.rows)))
     products = sparse.csr_array(left.rows.astype(np.float64) @ right.rows.astype(np.float64).T).toarray()
     if kernel.code == RBF:
         finish_sparse_rbf(products, rows_of(left.rows), rows_of(right.rows), left.norms, right.norms, kernel.gamma)

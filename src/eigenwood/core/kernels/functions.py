@@ -140,20 +140,20 @@ def repair_close_sparse_pairs(scaled, X, Z, gamma, too_close):
 
 
 @njit(cache=True, nogil=True)
-def sparse_distances(X, Z, squared):
-    """Return Σ|x_j-z_j| (or Σ(x_j-z_j)²) for every pair of sparse rows, in float64."""
+def sparse_absolute_distances(X, Z):
+    """Return Σ|x_j-z_j| for every pair of sparse rows, in float64."""
     x_data, x_indices, x_indptr = X.data, X.indices, X.indptr
     z_data, z_indices, z_indptr = Z.data, Z.indices, Z.indptr
     distances = np.empty((x_indptr.size - 1, z_indptr.size - 1))
     for i in range(distances.shape[0]):
         for j in range(distances.shape[1]):
-            distances[i, j] = sparse_distance(x_data, x_indices, x_indptr, i, z_data, z_indices, z_indptr, j, squared)
+            distances[i, j] = sparse_distance(x_data, x_indices, x_indptr, i, z_data, z_indices, z_indptr, j, False)
     return distances
 
 
 @njit(cache=True, nogil=True)
 def sparse_distance(x_data, x_indices, x_indptr, i, z_data, z_indices, z_indptr, j, squared):
-    """Return the distance of row i of X and row j of Z, whose columns are sorted, by walking along both."""
+    """Return Σ|x_k-z_k| of row i of X and row j of Z, or Σ(x_k-z_k)², by walking along both sorted lists of columns."""
     a, a_end, b, b_end = x_indptr[i], x_indptr[i + 1], z_indptr[j], z_indptr[j + 1]
     total = 0.0
     while a < a_end or b < b_end:
