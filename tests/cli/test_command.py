@@ -14,6 +14,8 @@ import pytest
 import eigenwood
 from eigenwood.cli.main import app
 from eigenwood.data import datasets
+from eigenwood.data.tables import read_table, write_table
+from tests.runs import fakes
 
 pytestmark = pytest.mark.slow
 
@@ -81,7 +83,7 @@ def test_progress_is_plain_lines_where_there_is_no_terminal(tmp_path):
 def test_predictions_go_to_a_file(folder):
     done = ran("predict heart-run/model.safetensors heart --out out.parquet", folder)
     assert done.returncode == 0, done.stderr
-    assert eigenwood.data.tables.read_table(folder / "out.parquet").n_rows == 303
+    assert read_table(folder / "out.parquet").n_rows == 303
 
 
 def test_a_file_works_like_a_name(folder, tmp_path):
@@ -92,6 +94,40 @@ def test_a_file_works_like_a_name(folder, tmp_path):
     mine = json.loads((tmp_path / "eigenwood-mine" / "run.json").read_text())
     bundled = json.loads((folder / "heart-run" / "run.json").read_text())
     assert mine["assessment"] == bundled["assessment"]
+
+
+AMOUNTS = f"from tests.runs import fakes; fakes.install(); {MAIN}"
+
+
+@pytest.fixture(scope="module")
+def priced(tmp_path_factory, repository):
+    """A folder in which a table of houses lies and their prices were learnt, and how to run words there."""
+    place = tmp_path_factory.mktemp("prices")
+    write_table(fakes.houses(), place / "houses.csv")
+
+    def run(words: str) -> subprocess.CompletedProcess:
+        done = ran(words, place, AMOUNTS, PYTHONPATH=str(repository))
+        assert done.returncode == 0, done.stderr
+        return done
+
+    return place, run, run("learn houses.csv --target price --out run")
+
+
+def test_amounts_are_learnt_like_classes(priced):
+    place, _, done = priced
+    assert re.search(r"^R² is 0\.9\d+ on 50 blind test rows .*\.$", done.stdout, flags=re.MULTILINE)
+    run = json.loads((place / "run" / "run.json").read_text())
+    assert (run["task"], run["assessment"]["metric"]) == ("regression", "R²")
+    assert "predicted" in (place / "run" / "report.html").read_text()
+
+
+def test_amounts_are_predicted(priced):
+    place, run, _ = priced
+    lines = run("predict run/model.safetensors houses.csv").stdout.split()
+    run("predict run/model.safetensors houses.csv --out out.csv")
+    assert read_table(place / "out.csv").frame["prediction"].to_pylist() == [float(line) for line in lines]
+    assert len(lines) == 200
+    assert "LeastSquares" in run("show run/model.safetensors").stdout
 
 
 BAD = {

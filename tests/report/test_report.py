@@ -12,9 +12,13 @@ from eigenwood import Perceptron
 from eigenwood.data import datasets
 from eigenwood.report.html import run_page
 from eigenwood.report.model import model_summary
+from eigenwood.report.telling import TELLINGS
 from eigenwood.report.terminal import run_summary
-from eigenwood.report.words import percent
-from eigenwood.runs.learn import Settings, learn
+from eigenwood.report.words import amount, decimal, percent, preparation
+from eigenwood.runs import learn as stages
+from eigenwood.runs.learn import learn
+from eigenwood.runs.settings import Settings
+from tests.runs import fakes
 
 pytestmark = pytest.mark.slow
 
@@ -24,6 +28,13 @@ def run():
     return learn(datasets.load("heart").table(), "disease", Settings()).run
 
 
+@pytest.fixture(scope="module")
+def price_run():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stages, "ENTRIES", fakes.LINES)
+        return learn(fakes.houses(), "price", Settings()).run
+
+
 def printed(thing) -> str:
     console = Console(width=140, record=True, color_system=None)
     with console.capture() as capture:
@@ -31,8 +42,9 @@ def printed(thing) -> str:
     return capture.get()
 
 
-def test_the_page_needs_nothing_from_outside(run):
-    page = run_page(run)
+@pytest.mark.parametrize("which", ["run", "price_run"])
+def test_the_page_needs_nothing_from_outside(which, request):
+    page = run_page(request.getfixturevalue(which))
     markup = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     assert "http" not in markup
     assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=", page)
@@ -46,6 +58,48 @@ def test_the_page_tells_what_was_measured(run):
         assert f"<td>{column.name}</td>" in page
     for claim in run.certificate["claims"]:
         assert claim["name"] in page
+
+
+def test_the_page_of_amounts_tells_what_was_measured(price_run):
+    page, assessment = run_page(price_run), price_run.assessment
+    assert decimal(assessment.score) in page
+    assert f"by always saying the mean, {amount(assessment.baseline_amount)}" in page
+    for measure in TELLINGS["regression"].measures(assessment):
+        assert all(f">{text}</td>" in page for text in measure)
+    assert f"The 95 % interval: {assessment.interval}." in page
+    assert "mean R²" in page
+    assert "accuracy" not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+
+
+def test_the_page_says_when_not_all_rows_are_drawn(price_run):
+    assert "(all 50)" in run_page(price_run)
+    fewer = replace(price_run.assessment, shown_true=[1.0, 2.0], shown_predicted=[1.0, 3.0])
+    assert "(2 of the 50, evenly spaced in the table)" in run_page(replace(price_run, assessment=fewer))
+
+
+def test_the_verdict_on_amounts_is_one_sentence(price_run):
+    assessment = replace(
+        price_run.assessment,
+        score=0.712,
+        low=0.69,
+        high=0.7249,
+        mean_absolute_error=0.31,
+        baseline_mean_absolute_error=0.912,
+        baseline_amount=2.0686,
+    )
+    assert TELLINGS["regression"].verdict(assessment, 5160) == (
+        "R² is 0.712 on 5160 blind test rows (95 % interval 0.690 to 0.725); "
+        "the mean absolute error is 0.310, and 0.912 when always saying the mean 2.07."
+    )
+
+
+def test_the_preparation_is_told_for_those_it_was_done_for(run, price_run):
+    assert preparation(run).endswith("each category gets a column of its own.")
+    assert preparation(price_run).endswith(
+        "; group-means can do without, and got categories and missing values as they are."
+    )
+    alone = replace(price_run, candidates=price_run.candidates[1:], chosen=0)
+    assert preparation(alone) == "Every method takes categories and missing values as they are."
 
 
 def test_names_from_the_table_cannot_run_in_the_page(run):
@@ -62,6 +116,15 @@ def test_the_terminal_tells_the_same(run):
     assert "→" in text
     for candidate in run.candidates:
         assert percent(candidate.mean_score) in text
+
+
+def test_the_terminal_tells_the_same_of_amounts(price_run):
+    text = printed(run_summary(price_run))
+    assert TELLINGS["regression"].verdict(price_run.assessment, 50) in text
+    assert "mean R²" in text
+    assert amount(price_run.assessment.root_mean_squared_error) in text
+    for candidate in price_run.candidates:
+        assert decimal(candidate.mean_score) in text
 
 
 def test_a_model_shows_its_parameters_and_certificate():

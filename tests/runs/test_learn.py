@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.linear_model import Perceptron as Reference
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from eigenwood import Perceptron, TableEncoder
@@ -15,9 +15,11 @@ from eigenwood.data.tables import read_table
 from eigenwood.errors import TableError
 from eigenwood.estimators.registry import ENTRIES, Entry
 from eigenwood.runs import learn as stages
+from eigenwood.runs.classification import blind_split
 from eigenwood.runs.frames import labels_of
-from eigenwood.runs.learn import Settings, blind_split, learn
+from eigenwood.runs.learn import learn
 from eigenwood.runs.record import Run
+from eigenwood.runs.settings import Settings
 
 pytestmark = pytest.mark.slow
 
@@ -34,8 +36,8 @@ def test_beats_the_majority_by_more_than_chance(learned):
 
 
 def test_the_score_is_what_the_model_does_on_the_blind_rows(heart, learned):
-    split = blind_split(heart, "disease", Settings())
     X, y = heart.drop(["disease"]).frame, labels_of(heart, "disease")
+    split = blind_split("heart", "disease", y, Settings())
     right = learned.model.predict(X.take(split.test)) == y[split.test]
     assert learned.run.assessment.score == pytest.approx(right.mean())
     assert sum(map(sum, learned.run.assessment.confusion)) == right.size
@@ -51,7 +53,7 @@ def test_the_blind_rows_are_not_used_before_the_end(heart, monkeypatch):
         return original(self, X, y)
 
     monkeypatch.setattr(TableEncoder, "fit", fit)
-    split = blind_split(heart, "disease", Settings())
+    split = blind_split("heart", "disease", labels_of(heart, "disease"), Settings())
     blind = {tuple(row.values()) for row in heart.take(split.test).drop(["disease"]).frame.to_pylist()}
     learn(heart, "disease", Settings())
     assert seen
@@ -73,9 +75,10 @@ def test_a_new_registry_line_is_a_new_candidate(monkeypatch):
 
 
 def test_fold_scores_are_scikit_learns(heart, learned):
-    split = blind_split(heart, "disease", Settings())
-    X, y = heart.drop(["disease"]).frame.to_pandas().iloc[split.train], labels_of(heart, "disease")[split.train]
-    folds = stages.StratifiedKFold(5, shuffle=True, random_state=0)
+    y = labels_of(heart, "disease")
+    train = blind_split("heart", "disease", y, Settings()).train
+    X, y = heart.drop(["disease"]).frame.to_pandas().iloc[train], y[train]
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
     model = make_pipeline(TableEncoder(), Perceptron(random_state=0))
     assert learned.run.candidates[0].fold_scores == pytest.approx(cross_val_score(model, X, y, cv=folds))
 
@@ -134,7 +137,8 @@ def sentence(problem) -> str:
     return text
 
 
-def test_amounts_are_refused_until_there_is_a_method():
+def test_a_task_without_a_method_is_refused(monkeypatch):
+    monkeypatch.setattr(stages, "ENTRIES", ())
     table = read_table(pa.table({"x": np.arange(30) ** 1.5, "y": np.arange(30) ** 0.5}))
     with pytest.raises(TableError) as problem:
         learn(table, "y", Settings())
@@ -158,5 +162,5 @@ def test_nothing_to_learn_from_is_refused():
 
 
 def test_the_time_limit_is_shared_by_all_fits(heart):
-    run = learn(heart, "disease", Settings(time_limit=2.1))
-    assert run.model[-1].time_limit == pytest.approx(2.1 / (5 * 5 + 1))
+    model, run = learn(heart, "disease", Settings(time_limit=2.1))
+    assert model[-1].time_limit == pytest.approx(2.1 / (len(run.candidates) * run.n_folds + 1))

@@ -21,8 +21,9 @@ from eigenwood.models.file import load, save
 from eigenwood.report.html import run_page
 from eigenwood.report.model import model_summary
 from eigenwood.report.terminal import run_summary
-from eigenwood.runs.learn import Settings, learn
+from eigenwood.runs.learn import learn
 from eigenwood.runs.record import MODEL_FILE, REPORT_FILE, RUN_FILE, write_text
+from eigenwood.runs.settings import Settings
 from eigenwood.runs.use import predicted, verified
 
 app = typer.Typer(

@@ -17,7 +17,7 @@ from eigenwood.estimators.perceptron import Perceptron, verify_perceptron
 from eigenwood.proofs.claim import Certificate
 from eigenwood.validation.targets import check_training
 
-CLASSIFICATION, TRANSFORMATION = "classification", "transformation"
+CLASSIFICATION, REGRESSION, TRANSFORMATION = "classification", "regression", "transformation"
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Entry:
     task: str
     verify: Callable[..., Certificate]
     tries: tuple[dict[str, Any], ...] = field(default=())
+    takes_tables: bool = False  # categories and missing values themselves, without an encoder in front
 
 
 ENTRIES = (

@@ -8,7 +8,8 @@ from rich.console import Group
 from rich.table import Table
 
 from eigenwood.proofs.claim import Certificate
-from eigenwood.report.words import candidate_name, percent, verdict
+from eigenwood.report.telling import TELLINGS, Measure
+from eigenwood.report.words import candidate_name
 from eigenwood.runs.record import Run
 
 
@@ -17,24 +18,38 @@ def run_summary(run: Run) -> Group:
     kinds = Counter(column.kind for column in run.columns if column.use == "feature")
     features = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     rows = f"{run.n_rows} rows: {run.split.n_train} to learn from, {run.split.n_test} put aside for the blind test"
+    telling = TELLINGS[run.task]
+    measures = telling.measures(run.assessment)
     return Group(
         f"{run.table}: predict {run.target!r} from {features} columns",
         rows,
         candidates_table(run),
         Certificate.from_dict(run.certificate),
-        verdict(run.assessment, run.split.n_test),
+        *([measures_table(measures)] if measures else []),
+        telling.verdict(run.assessment, run.split.n_test),
     )
 
 
 def candidates_table(run: Run) -> Table:
     """Return the candidates with their scores on the validation folds; the chosen one is marked."""
+    score, written = TELLINGS[run.task].score, TELLINGS[run.task].written
     table = Table(title=f"candidates, {run.n_folds}-fold cross-validation")
-    for heading in ("", "candidate", "mean accuracy", "folds", "seconds"):
+    for heading in ("", "candidate", f"mean {score}", "folds", "seconds"):
         table.add_column(heading, justify="left" if heading in ("", "candidate") else "right")
     for i, candidate in enumerate(run.candidates):
-        spread = f"{percent(min(candidate.fold_scores))} – {percent(max(candidate.fold_scores))}"
+        spread = f"{written(min(candidate.fold_scores))} – {written(max(candidate.fold_scores))}"
         mark = "→" if i == run.chosen else ""
         table.add_row(
-            mark, candidate_name(candidate), percent(candidate.mean_score), spread, f"{candidate.seconds:.2f}"
+            mark, candidate_name(candidate), written(candidate.mean_score), spread, f"{candidate.seconds:.2f}"
         )
+    return table
+
+
+def measures_table(measures: list[Measure]) -> Table:
+    """Return what was measured on the blind test rows, beside the baseline."""
+    table = Table(title="blind test")
+    for heading in ("measure", "model", "baseline"):
+        table.add_column(heading, justify="left" if heading == "measure" else "right")
+    for measure in measures:
+        table.add_row(*measure)
     return table

@@ -37,23 +37,33 @@ def labels_of(table: Table, target: str) -> np.ndarray:
     return np.array(as_texts(table, target).to_pylist(), dtype=str)
 
 
-def encoder_of(model: Any) -> TableEncoder:
-    """Return the first step of a model that ``learn`` made."""
-    first = model.steps[0][1] if isinstance(model, Pipeline) else None
-    if not isinstance(first, TableEncoder) or not hasattr(first, "feature_names_in_"):
-        raise TableError("the model must be one that 'eigenwood learn' made, which knows the columns of its table.")
-    return first
+def amounts_of(table: Table, target: str) -> np.ndarray:
+    """Return the target as an array of floats."""
+    amounts = as_numbers(table, target).cast(pa.float64()).to_numpy()
+    strange = amounts[~np.isfinite(amounts)]
+    if strange.size:
+        raise TableError(f"{table.name}: target {target!r} must hold finite numbers; got {strange[0]}.")
+    return amounts
+
+
+def columns_of(model: Any) -> dict[str, bool]:
+    """Return the columns that a model made by ``learn`` knows, each with whether it holds numbers."""
+    first: Any = model.steps[0][1] if isinstance(model, Pipeline) else None
+    names = getattr(first, "feature_names_in_", ())
+    if len(names) and isinstance(first, TableEncoder):
+        return dict(zip(names, first.is_number_, strict=True))
+    if len(names) and hasattr(first, "is_categorical_"):
+        return dict(zip(names, ~first.is_categorical_, strict=True))
+    raise TableError("the model must be one that 'eigenwood learn' made, which knows the columns of its table.")
 
 
 def frame_for(model: Any, table: Table) -> pa.Table:
-    """Return the columns a model knows, each as the numbers or texts it was in training."""
-    encoder = encoder_of(model)
-    table = table.select(encoder.feature_names_in_)
-    columns = [
-        as_numbers(table, name) if number else as_texts(table, name)
-        for name, number in zip(encoder.feature_names_in_, encoder.is_number_, strict=True)
-    ]
-    return pa.table(columns, names=list(encoder.feature_names_in_))
+    """Return the columns a model knows, each as the numbers or texts it was in training; missing stays missing."""
+    columns = columns_of(model)
+    table = table.select(columns)
+    return pa.table(
+        {name: as_numbers(table, name) if number else as_texts(table, name) for name, number in columns.items()}
+    )
 
 
 def as_numbers(table: Table, name: str) -> pa.ChunkedArray:
@@ -80,9 +90,9 @@ def as_texts(table: Table, name: str) -> pa.ChunkedArray:
     return values.cast(pa.string())
 
 
-def _is_number(value: str) -> bool:
+def _is_number(text: str) -> bool:
     try:
-        float(value)
-    except ValueError:
+        pa.scalar(text).cast(pa.float64())
+    except pa.ArrowInvalid:
         return False
     return True

@@ -10,6 +10,7 @@ from typing import Any
 
 from eigenwood.data.files import whole_file
 from eigenwood.errors import InputError
+from eigenwood.estimators.registry import CLASSIFICATION, REGRESSION
 
 RUN_FILE = "run.json"
 MODEL_FILE = "model.safetensors"
@@ -48,10 +49,11 @@ class CandidateRecord:
     fold_scores: list[float]
     mean_score: float
     seconds: float
+    takes_tables: bool = False  # the method was given the columns as they are, not encoded
 
 
 @dataclass(frozen=True)
-class AssessmentRecord:
+class ClassificationRecord:
     """The chosen model on rows it has never seen, against always saying the most frequent class."""
 
     metric: str
@@ -62,6 +64,32 @@ class AssessmentRecord:
     baseline_label: str
     labels: list[str]
     confusion: list[list[int]]  # rows: true label, columns: predicted
+
+
+@dataclass(frozen=True)
+class RegressionRecord:
+    """The chosen model on rows it has never seen, against always saying the mean of the training rows."""
+
+    metric: str
+    score: float
+    low: float  # 95 % interval
+    high: float
+    interval: str  # how the interval was found
+    baseline: float
+    baseline_amount: float
+    mean_absolute_error: float
+    baseline_mean_absolute_error: float
+    root_mean_squared_error: float
+    baseline_root_mean_squared_error: float
+    shown_true: list[float]  # of some rows, evenly spaced, for the figure
+    shown_predicted: list[float]
+
+
+AssessmentRecord = ClassificationRecord | RegressionRecord
+ASSESSMENTS: dict[str, type[AssessmentRecord]] = {
+    CLASSIFICATION: ClassificationRecord,
+    REGRESSION: RegressionRecord,
+}
 
 
 @dataclass(frozen=True)
@@ -97,7 +125,7 @@ class Run:
             content["columns"] = [ColumnRecord(**column) for column in content["columns"]]
             content["split"] = SplitRecord(**content["split"])
             content["candidates"] = [CandidateRecord(**candidate) for candidate in content["candidates"]]
-            content["assessment"] = AssessmentRecord(**content["assessment"])
+            content["assessment"] = ASSESSMENTS[content["task"]](**content["assessment"])
             return cls(**content)
         except (OSError, ValueError, KeyError, TypeError) as problem:
             raise InputError(

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
+from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from eigenwood.data.tables import Table
-from eigenwood.estimators.registry import verify
+from eigenwood.estimators.registry import CLASSIFICATION, REGRESSION, verify
 from eigenwood.proofs.claim import Certificate
-from eigenwood.runs.frames import frame_for, labels_of
-from eigenwood.runs.learn import Settings, blind_split, rows_with_target, target_digest
+from eigenwood.runs.frames import frame_for
+from eigenwood.runs.learn import rows_with_target, target_digest
 from eigenwood.runs.record import Run
+from eigenwood.runs.settings import Settings
+from eigenwood.runs.tasks import TASKS
 
 PREDICTION = "prediction"
 
 
 def predicted(model: Pipeline, table: Table) -> pa.Table:
-    """Return one prediction for every row of the table, with the score of each class."""
+    """Return one prediction for every row of the table; for classes, with the score or probability of each."""
     frame = frame_for(model, table)
-    columns: dict[str, Any] = {PREDICTION: model.predict(frame)}
-    scores = np.atleast_2d(model.decision_function(frame).T)
-    labels = model.classes_[1:] if scores.shape[0] == 1 else model.classes_
-    return pa.table(columns | {f"score of {label}": row for label, row in zip(labels, scores, strict=True)})
+    return pa.table({PREDICTION: model.predict(frame)} | class_columns(model, frame))
+
+
+def class_columns(model: Pipeline, frame: pa.Table) -> dict[str, np.ndarray]:
+    """Return what the model can say about each class beside its prediction; of amounts there is nothing more."""
+    if hasattr(model, "decision_function"):
+        scores = np.atleast_2d(model.decision_function(frame).T)
+        labels = model.classes_[1:] if scores.shape[0] == 1 else model.classes_
+        return {f"score of {label}": row for label, row in zip(labels, scores, strict=True)}
+    if hasattr(model, "predict_proba"):
+        shares = model.predict_proba(frame).T
+        return {f"probability of {label}": row for label, row in zip(model.classes_, shares, strict=True)}
+    return {}
 
 
 def verified(model: Pipeline, table: Table, target: str, run: Run | None) -> tuple[Certificate, str]:
@@ -32,11 +42,12 @@ def verified(model: Pipeline, table: Table, target: str, run: Run | None) -> tup
 
     If the run says how its table was split, and this is that table, the rows are those the model learnt from.
     """
+    task = TASKS[REGRESSION if is_regressor(model) else CLASSIFICATION]
     whole = table.take(rows_with_target(table, target))
-    labels = labels_of(whole, target)
-    rows, words = np.arange(labels.size), f"all {labels.size} rows with a target"
-    if run is not None and run.target == target and run.split.target_digest == target_digest(labels):
-        rows = blind_split(whole, target, Settings(run.split.seed, run.split.test_fraction)).train
+    y = task.targets(whole, target)
+    rows, words = np.arange(y.size), f"all {y.size} rows with a target"
+    if run is not None and run.target == target and run.split.target_digest == target_digest(y):
+        rows = task.split(table.name, target, y, Settings(run.split.seed, run.split.test_fraction)).train
         words = f"the {rows.size} training rows"
     frame = frame_for(model, whole).take(rows)
-    return verify(model, frame, labels[rows]), words
+    return verify(model, frame, y[rows]), words

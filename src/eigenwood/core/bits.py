@@ -1,0 +1,58 @@
+"""Sets of small integers as bits of 64-bit words: adding is one instruction, and reading them back sorts them.
+
+word      0                 1
+bit       0 1 2 3 … 63      0 1 …
+set       0 1 1 0 … 0       1 0 …       holds 1, 2 and 64
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic, overload
+
+ONE = np.uint64(1)
+
+
+def lowest_bit(word) -> int:
+    """Return the place of the lowest bit that is set; the word is not 0.
+
+    >>> lowest_bit(np.uint64(12))
+    2
+    """
+    return (int(word) & -int(word)).bit_length() - 1
+
+
+@intrinsic
+def _count_trailing_zeros(typingctx, word):
+    def generate(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
+
+    return types.uint64(types.uint64), generate
+
+
+@overload(lowest_bit)
+def _compiled_lowest_bit(word):
+    """One machine instruction in place of Python's arithmetic."""
+    return lambda word: types.int64(_count_trailing_zeros(types.uint64(word)))
+
+
+@njit(cache=True, nogil=True)
+def word_count(n):
+    """Return how many words hold a set of integers below ``n``."""
+    return (n + 63) >> 6
+
+
+@njit(cache=True, nogil=True)
+def taken_out(bits, n_words, members):
+    """Write the members of the set to ``members``, in order, and return their number; the set is empty then."""
+    n = 0
+    for i in range(n_words):
+        word = bits[i]
+        if word != 0:
+            bits[i] = 0
+            while word != 0:
+                members[n] = 64 * i + lowest_bit(word)
+                n += 1
+                word &= word - ONE
+    return n

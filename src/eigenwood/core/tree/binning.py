@@ -1,0 +1,353 @@
+"""Columns become integer codes, once: everything that grows trees reads codes, never numbers.
+
+A code is the rank of a value among the distinct values of its column, so a cut between two codes is a cut between
+two values and nothing is lost. A column with more than 65,536 distinct values is cut into as many quantile bins.
+
+    column     2.5   7.0   2.5   nan   4.0
+    code         0     2     0     3     1        missing comes last
+    lows, highs      2.5  4.0  7.0                least and greatest value behind each code
+
+A column in which one code is common (a column of zeros and ones, a count of a rare word) is kept by its other
+entries only, row by row. One pass over the rows of a node then counts all such columns together, and the common
+code gets what is left.
+
+    row        0          1     2                 slots   5: column 3 has code 1
+    entries    5, 9       -     5, 7                      7: column 8 has code 0
+                                                          9: column 8 has code 2
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from eigenwood.core.threads import results_of
+
+NUMBER, CATEGORY = range(2)
+
+MOST_CODES = 65_536  # what 16 bits can tell apart
+COLUMN_BLOCK = 8  # columns of a C-contiguous matrix that share a cache line
+MOST_FEW, HASH_SIZE, HASH_FACTOR = 32, 256, 1021.7  # so few values are found by a hash table
+WIDEST_TABLE = 1 << 21  # whole numbers in a range up to this are ranked by a table instead of by sorting
+
+
+class Features(NamedTuple):
+    """What the codes of each feature mean."""
+
+    kind: np.ndarray  # (n_features,) NUMBER or CATEGORY
+    missing: np.ndarray  # (n_features,) the code of missing numbers, -1 where none is missing
+    common: np.ndarray  # (n_features,) the code that is not stored, -1 where all are
+    start: np.ndarray  # (n_features + 1,) where the values of a feature begin in ``lows`` and ``highs``
+    lows: np.ndarray  # least value behind each code (of a category: its code)
+    highs: np.ndarray  # greatest value behind each code
+    exact: np.ndarray  # (n_features,) whether every distinct value has a code of its own
+
+
+class Codes(NamedTuple):
+    """The coded rows: columns whose codes are all stored, then those of which only the rare ones are."""
+
+    columns: np.ndarray  # (n_columns, n_rows) uint16
+    feature: np.ndarray  # (n_columns,) which feature a column is
+    start: np.ndarray  # (n_columns + 1,) where the codes of a column begin in ``meaning``
+    meaning: np.ndarray  # the feature's code behind each code of a column
+    entry_start: np.ndarray  # (n_rows + 1,)
+    entries: np.ndarray  # slots, ascending in each row
+    slot_feature: np.ndarray  # (n_slots,) ascending
+    slot_code: np.ndarray  # (n_slots,) ascending within a feature
+
+
+class Binned(NamedTuple):
+    """A coded table."""
+
+    codes: Codes
+    features: Features
+
+
+class Ranked(NamedTuple):
+    """One column as codes."""
+
+    codes: np.ndarray  # (n_rows,) int32
+    lows: np.ndarray
+    highs: np.ndarray
+    counts: np.ndarray  # rows of each code
+    n_missing: int
+    exact: bool
+
+
+class Rare(NamedTuple):
+    """The entries of one column whose code is not the common one."""
+
+    rows: np.ndarray
+    codes: np.ndarray
+    common: int
+
+
+def binned_dense(X, n_categories, rare_share: float, n_threads: int) -> Binned:
+    """Return a dense matrix as codes.
+
+    ``n_categories`` has, for each column, -1 for numbers, and for a category the number of its codes, which stand in
+    X already. ``rare_share`` is the largest share of rare entries for which a column is kept by those only.
+    """
+
+    def block(first: int) -> list:
+        columns = column_block(X, first, min(COLUMN_BLOCK, X.shape[1] - first))
+        return [kept(columns[i], n_categories[first + i], rare_share) for i in range(columns.shape[0])]
+
+    blocks = results_of(block, range(0, X.shape[1], COLUMN_BLOCK), n_threads)
+    return joined([column for part in blocks for column in part], n_categories, X.shape[0])
+
+
+def binned_sparse(X, n_categories, n_threads: int) -> Binned:
+    """Return a csc matrix as codes; zero is the common value of every column, and nothing is made dense."""
+
+    def column(j: int) -> tuple:
+        stored = slice(X.indptr[j], X.indptr[j + 1])
+        return from_stored(X.data[stored], X.indices[stored], X.shape[0])
+
+    return joined(results_of(column, range(X.shape[1]), n_threads), n_categories, X.shape[0])
+
+
+def from_stored(values, rows, n_rows: int) -> tuple:
+    """Return a sparse column: its values with one zero more than are stored, and the rare entries."""
+    found = ranked(np.append(values.astype(np.float64), 0.0), -1)
+    if values.size == n_rows and np.count_nonzero(values) == n_rows:
+        found = ranked(values.astype(np.float64), -1)
+        common = int(found.codes[0])
+    else:
+        common = int(found.codes[-1])
+    stored = found.codes[: values.size]
+    rare = stored != common
+    return found, Rare(rows[rare].astype(np.int32), stored[rare], common)
+
+
+def kept(values, n_categories: int, rare_share: float) -> tuple:
+    """Return a column with all its codes, or with its rare entries only if those are few."""
+    found = ranked(values, n_categories)
+    common = int(found.counts.argmax())
+    n_rare = values.size - int(found.counts[common])
+    if n_rare > rare_share * values.size and found.counts.size <= MOST_CODES:
+        return found, None
+    return found, rare_entries(found.codes, common, n_rare)
+
+
+def rare_entries(codes, common: int, n_rare: int) -> Rare:
+    """Return the rows whose code is not the common one, and their codes."""
+    rows, others = np.empty(n_rare, dtype=np.int32), np.empty(n_rare, dtype=np.int32)
+    write_rare(codes, common, rows, others)
+    return Rare(rows, others, common)
+
+
+@njit(cache=True, nogil=True)
+def write_rare(codes, common, rows, others):
+    """Write the rows whose code is not the common one, and their codes."""
+    n = 0
+    for i in range(codes.size):
+        if codes[i] != common:
+            rows[n] = i
+            others[n] = codes[i]
+            n += 1
+
+
+@njit(cache=True, nogil=True)
+def column_block(X, first, n_columns):
+    """Return some columns of a C-contiguous matrix as float64 rows: a cache line is read once for all of them."""
+    columns = np.empty((n_columns, X.shape[0]))
+    for i in range(X.shape[0]):
+        for j in range(n_columns):
+            columns[j, i] = X[i, first + j]
+    return columns
+
+
+def ranked(values, n_categories: int) -> Ranked:
+    """Return the ranks of a column's values; missing numbers come last."""
+    if n_categories >= 0:
+        names = np.arange(n_categories, dtype=np.float64)
+        codes = values.astype(np.int32)
+        return Ranked(codes, names, names, np.bincount(codes, minlength=n_categories), 0, True)
+    codes, distinct, counts, n_missing = distinct_ranks(values)
+    if counts.size <= MOST_CODES:
+        return Ranked(codes, distinct, distinct, counts, n_missing, True)
+    return quantile_bins(codes, distinct, counts, n_missing)
+
+
+def distinct_ranks(values) -> tuple:
+    """Return the codes, the distinct values in order, the rows of each code, and how many values are missing."""
+    codes, seen, counts = few_ranks(values)
+    if seen.size > 0:
+        order = np.argsort(seen)
+        n_missing = int(counts[order[-1]]) if np.isnan(seen[order[-1]]) else 0
+        return (
+            np.argsort(order).astype(np.int32)[codes],
+            seen[order][: seen.size - (n_missing > 0)],
+            counts[order],
+            n_missing,
+        )
+    lowest, width = whole_range(values)
+    if 0 < width <= min(WIDEST_TABLE, 4 * values.size + MOST_CODES):
+        return *table_ranks(values, lowest, width), 0
+    n_missing = int(np.isnan(values).sum())
+    codes, distinct = sorted_ranks(values, np.argsort(values), n_missing)
+    return codes, distinct, np.bincount(codes, minlength=distinct.size + (n_missing > 0)), n_missing
+
+
+@njit(cache=True, nogil=True)
+def few_ranks(values):
+    """Return codes by first appearance, the values and their counts; no values if there are more than a few."""
+    table = np.full(HASH_SIZE, -1, dtype=np.int32)
+    seen, counts = np.empty(MOST_FEW), np.zeros(MOST_FEW, dtype=np.int64)
+    codes = np.empty(values.size, dtype=np.uint8)
+    n_seen, missing = 0, -1
+    for i in range(values.size):
+        value = values[i]
+        if np.isnan(value):
+            if missing < 0 and n_seen < MOST_FEW:
+                missing, seen[n_seen] = n_seen, value
+                n_seen += 1
+            code = missing
+        else:
+            place = int(abs(value * HASH_FACTOR) % HASH_SIZE)
+            while table[place] >= 0 and seen[table[place]] != value:
+                place = (place + 1) % HASH_SIZE
+            if table[place] < 0 and n_seen < MOST_FEW:
+                table[place], seen[n_seen] = n_seen, value
+                n_seen += 1
+            code = table[place]
+        if code < 0:
+            return codes[:0], seen[:0], counts[:0]
+        codes[i] = code
+        counts[code] += 1
+    return codes, seen[:n_seen], counts[:n_seen]
+
+
+@njit(cache=True, nogil=True)
+def whole_range(values):
+    """Return the least of whole numbers and how many lie from it to the greatest; 0 unless all are whole."""
+    lowest, highest, n_other = WIDEST_TABLE * 1024, -WIDEST_TABLE * 1024, 0
+    for value in values:
+        # what is missing or far away counts as a fraction; without branches this loop is vectorised
+        near = value if abs(value) < WIDEST_TABLE * 1024 else 0.5
+        whole = int(near)
+        n_other += near != whole
+        lowest = min(lowest, whole)
+        highest = max(highest, whole)
+    return lowest, highest - lowest + 1 if n_other == 0 else 0
+
+
+@njit(cache=True, nogil=True)
+def table_ranks(values, lowest, width):
+    """Return the codes, the distinct values and their counts, of whole numbers that lie in a narrow range."""
+    rank = np.zeros(width, dtype=np.int32)
+    for value in values:
+        rank[int(value) - lowest] += 1
+    n_distinct = 0
+    for i in range(width):
+        n_distinct += rank[i] > 0
+    distinct, counts = np.empty(n_distinct), np.empty(n_distinct, dtype=np.int64)
+    n = 0
+    for i in range(width):
+        if rank[i] > 0:
+            distinct[n], counts[n] = lowest + i, rank[i]
+            rank[i] = n
+            n += 1
+    codes = np.empty(values.size, dtype=np.int32)
+    for i in range(values.size):
+        codes[i] = rank[int(values[i]) - lowest]
+    return codes, distinct, counts
+
+
+@njit(cache=True, nogil=True)
+def sorted_ranks(values, order, n_missing):
+    """Return the codes and distinct values, by the order in which the values stand sorted (missing ones last)."""
+    codes = np.empty(values.size, dtype=np.int32)
+    distinct = np.empty(values.size - n_missing)
+    n_distinct = 0
+    for i in range(values.size - n_missing):
+        value = values[order[i]]
+        if n_distinct == 0 or value != distinct[n_distinct - 1]:
+            distinct[n_distinct] = value
+            n_distinct += 1
+        codes[order[i]] = n_distinct - 1
+    for i in range(values.size - n_missing, values.size):
+        codes[order[i]] = n_distinct
+    return codes, distinct[:n_distinct].copy()
+
+
+def quantile_bins(codes, distinct, counts, n_missing: int) -> Ranked:
+    """Return codes of at most 65,536 bins that hold about equally many rows; equal values stay together."""
+    n_bins = MOST_CODES - (n_missing > 0)
+    up_to = np.cumsum(counts[: distinct.size])
+    bins = ((up_to - 1) * n_bins) // up_to[-1]
+    _, first, bins = np.unique(bins, return_index=True, return_inverse=True)
+    last = np.append(first[1:], distinct.size) - 1
+    new_codes = np.append(bins, first.size).astype(np.int32)[codes]
+    return Ranked(new_codes, distinct[first], distinct[last], np.bincount(new_codes), n_missing, False)
+
+
+def joined(columns: list, n_categories, n_rows: int) -> Binned:
+    """Return the columns as one table."""
+    whole = [j for j, (_, rare) in enumerate(columns) if rare is None]
+    thin = [j for j, (_, rare) in enumerate(columns) if rare is not None]
+    sizes = np.array([found.lows.size for found, _ in columns])
+    n_codes = sizes + np.array([found.n_missing > 0 for found, _ in columns])
+    dense = np.empty((len(whole), n_rows), dtype=np.uint16)
+    for i, j in enumerate(whole):
+        dense[i] = columns[j][0].codes
+    slot_feature, slot_code, entry_start, entries = entries_by_row(thin, columns, n_codes, n_rows)
+    codes = Codes(
+        dense,
+        np.array(whole, dtype=np.int32),
+        starts(n_codes[whole]),
+        np.concatenate([np.arange(n_codes[j], dtype=np.int32) for j in whole] or [np.empty(0, np.int32)]),
+        entry_start,
+        entries,
+        slot_feature,
+        slot_code,
+    )
+    features = Features(
+        np.where(np.asarray(n_categories) >= 0, CATEGORY, NUMBER).astype(np.int8),
+        np.array([found.lows.size if found.n_missing else -1 for found, _ in columns], dtype=np.int32),
+        np.array([-1 if rare is None else rare.common for _, rare in columns], dtype=np.int32),
+        starts(sizes),
+        np.concatenate([found.lows for found, _ in columns]),
+        np.concatenate([found.highs for found, _ in columns]),
+        np.array([found.exact for found, _ in columns]),
+    )
+    return Binned(codes, features)
+
+
+def starts(sizes) -> np.ndarray:
+    """Return where each of several pieces begins when they stand one after the other, and where the last ends."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def entries_by_row(thin: list, columns: list, n_codes, n_rows: int) -> tuple:
+    """Return the slots, and the entries of all thin columns row by row."""
+    slot_feature = np.repeat(np.array(thin, dtype=np.int32), n_codes[thin])
+    slot_code = np.concatenate([np.arange(n_codes[j], dtype=np.int32) for j in thin] or [np.empty(0, np.int32)])
+    first_slot = starts(n_codes[thin])
+    per_row = np.zeros(n_rows + 1, dtype=np.int64)
+    for j in thin:
+        count_rows(columns[j][1].rows, per_row)
+    entry_start = np.cumsum(per_row)
+    entries = np.empty(entry_start[-1], dtype=np.int32)
+    place = entry_start[:-1].copy()
+    for i, j in enumerate(thin):
+        write_entries(columns[j][1].rows, columns[j][1].codes, first_slot[i], place, entries)
+    return slot_feature, slot_code, entry_start, entries
+
+
+@njit(cache=True, nogil=True)
+def count_rows(rows, per_row):
+    """Add the entries of one column to the counts, which stand one place further on."""
+    for row in rows:
+        per_row[row + 1] += 1
+
+
+@njit(cache=True, nogil=True)
+def write_entries(rows, codes, first_slot, place, entries):
+    """Write the entries of one column to the next free place of each row."""
+    for i in range(rows.size):
+        entries[place[rows[i]]] = first_slot + codes[i]
+        place[rows[i]] += 1

@@ -1,0 +1,109 @@
+"""A decision tree as parallel arrays.
+
+    node          0         1      2         3       4
+    feature       2        -2      0        -2      -2        which column is asked; -2 marks a leaf
+    threshold     0.5      -2      -        -2      -2        "x ≤ threshold" goes left
+    categories    -         -    {3, 7}      -       -        or: these go to the lighter branch
+    left          1        -1      3        -1      -1        nodes are in preorder: a node, its left part, its right
+    right         2        -1      4        -1      -1
+
+``default_left`` says where the rest goes: rows whose number is missing and, at a question about categories, every
+category that is not listed, also one that was never seen. The listed side is always the lighter one.
+
+A question with one branch for each category is a chain of nodes that split one category off: ``chained`` marks the
+nodes whose right child asks the rest of the same question.
+
+    outlook?  ──sunny──►  …                 node 0  {sunny}     left: …   right: node 7   chained
+              ──overcast──►  …              node 7  {overcast}  left: …   right: node 8
+              ──rain──►  …                  node 8  …
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+LEAF, NO_FEATURE, NO_THRESHOLD = -1, -2, -2.0
+
+
+class Tree(NamedTuple):
+    """The nodes of a tree; ``categories[category_start[i] : category_start[i + 1]]`` are those listed at node i."""
+
+    left: np.ndarray  # int32
+    right: np.ndarray  # int32
+    feature: np.ndarray  # int32
+    threshold: np.ndarray  # float64
+    default_left: np.ndarray  # bool
+    chained: np.ndarray  # bool
+    category_start: np.ndarray  # (n_nodes + 1,) int64
+    categories: np.ndarray  # int32, ascending for each node
+    impurity: np.ndarray  # float64
+    n_rows: np.ndarray  # int64
+    weight: np.ndarray  # float64
+    value: np.ndarray  # (n_nodes, n_values): shares of the classes, output by output, or one amount for each output
+
+
+@njit(cache=True, nogil=True)
+def preorder(left, right, root):
+    """Return the nodes below ``root`` in preorder."""
+    order = np.empty(left.size, dtype=np.int64)
+    stack = np.empty(left.size + 1, dtype=np.int64)
+    stack[0], n_stack, n = root, 1, 0
+    while n_stack > 0:
+        n_stack -= 1
+        node = stack[n_stack]
+        order[n] = node
+        n += 1
+        if left[node] != LEAF:
+            stack[n_stack], stack[n_stack + 1] = right[node], left[node]
+            n_stack += 2
+    return order[:n]
+
+
+def taken(tree: Tree, nodes) -> Tree:
+    """Return some nodes of a tree, which must be all children of each other or leaves, numbered as they stand."""
+    place = np.full(tree.left.size, LEAF, dtype=np.int32)
+    place[nodes] = np.arange(len(nodes), dtype=np.int32)
+    inner = tree.left[nodes] != LEAF
+    lists = np.diff(tree.category_start)[nodes]
+    start = np.concatenate([[0], np.cumsum(lists)]).astype(np.int64)
+    source = np.repeat(tree.category_start[nodes] - start[:-1], lists) + np.arange(start[-1])
+    return Tree(
+        np.where(inner, place[tree.left[nodes]], LEAF).astype(np.int32),
+        np.where(inner, place[tree.right[nodes]], LEAF).astype(np.int32),
+        *(array[nodes] for array in tree[2:6]),
+        start,
+        tree.categories[source],
+        *(array[nodes] for array in tree[8:]),
+    )
+
+
+def with_leaves(tree: Tree, cut) -> Tree:
+    """Return the tree in which the nodes marked in ``cut`` are leaves and what was below them is gone."""
+    left, right = np.where(cut, LEAF, tree.left), np.where(cut, LEAF, tree.right)
+    lists = np.where(cut, 0, np.diff(tree.category_start))
+    keep = np.repeat(~cut, np.diff(tree.category_start))
+    bare = tree._replace(
+        left=left.astype(np.int32),
+        right=right.astype(np.int32),
+        feature=np.where(cut, NO_FEATURE, tree.feature).astype(np.int32),
+        threshold=np.where(cut, NO_THRESHOLD, tree.threshold),
+        default_left=tree.default_left & ~cut,
+        chained=tree.chained & ~cut,
+        category_start=np.concatenate([[0], np.cumsum(lists)]).astype(np.int64),
+        categories=tree.categories[keep],
+    )
+    return taken(bare, preorder(bare.left, bare.right, 0))
+
+
+@njit(cache=True, nogil=True)
+def node_depths(left, right, chained):
+    """Return the depth of each node, the root's being 0; the links of a chain count as one question."""
+    depth = np.zeros(left.size, dtype=np.int64)
+    for i in range(left.size):  # preorder: a parent comes before its children
+        if left[i] != LEAF:
+            depth[left[i]] = depth[i] + 1
+            depth[right[i]] = depth[i] + (0 if chained[i] else 1)
+    return depth

@@ -1,0 +1,629 @@
+"""The best question to ask of the rows of one node.
+
+For every feature the rows are added up by code (a histogram), the codes that occur are put in order, and the cut with
+the least cost of its two sides is found in one pass. A set of bits remembers which codes occur, so the work grows
+with the rows of the node and not with the codes of the column: a node of twenty rows is as exact as the root.
+
+    codes that occur      3    7    8   20   ▒▒          ▒▒: missing
+    rows                  5    2    9    4    1
+    a cut after 7         └─left─┘ └─right─┘  right, or left: both are tried
+
+Categories are put in order first: by the share of the second class, by the mean, or, where there is more than one
+number to say what a category is like, along the first principal component of the table of those numbers. For two
+classes and for regression the best of all subsets is a cut of that order (Breiman et al. 1984, Fisher 1958); for
+more classes it is nearly so (Coppersmith, Hong and Hosking 1999).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from eigenwood.core.bits import ONE, taken_out, word_count
+from eigenwood.core.distinct import mixed
+from eigenwood.core.sorting import sorted_order
+from eigenwood.core.tree.absolute import cut_costs
+from eigenwood.core.tree.binning import CATEGORY
+from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, GINI, SQUARED_ERROR, cost, is_classifying
+
+TIE = 1e-11  # of the node's own cost: splits closer than this are equal, and the earlier feature wins
+
+
+class Rule(NamedTuple):
+    """How a tree is grown."""
+
+    criterion: int
+    max_depth: int
+    min_split: int  # rows
+    min_leaf: int  # rows
+    min_leaf_weight: float
+    min_decrease: float
+    uncertainty: float  # a node with at most this impurity is left alone
+    max_features: int
+    at_random: bool  # one random cut for each feature instead of the best
+    multiway: bool  # one branch for each category
+    total_weight: float  # of all rows, for ``min_decrease``
+
+
+class Bench(NamedTuple):
+    """Sums by code, all zero between two uses; the last column counts rows.
+
+    The thin columns share ``slot_sums``, whose last line is for the common code of the feature at hand.
+    """
+
+    sums: np.ndarray  # (n_codes, n_sums + 1)
+    bits: np.ndarray  # which codes occur
+    slot_sums: np.ndarray  # (n_slots + 1, n_sums + 1)
+    slot_bits: np.ndarray
+
+
+class Sample(NamedTuple):
+    """The rows of a node, and their targets one after the other."""
+
+    rows: np.ndarray
+    labels: np.ndarray  # (n_rows, n_outputs), empty for amounts
+    amounts: np.ndarray  # (n_rows, n_outputs), empty for classes
+    weights: np.ndarray  # empty when all are 1
+    ranks: np.ndarray  # of the amounts, and the amounts by size: for the absolute error
+    ordered: np.ndarray
+
+
+class Node(NamedTuple):
+    """What is known of a node before it is split, beside the sums of its rows."""
+
+    impurity: float
+    weight: float
+    cost: float
+    centre: float  # what was taken off the amounts
+    lower: float  # its rows' values must lie between these (monotonic constraints)
+    upper: float
+    seed: int
+
+
+class Split(NamedTuple):
+    """A cut: the first ``place + 1`` of the codes that occur go left."""
+
+    cost: float
+    candidate: int  # column, or n_columns + group of slots; -1 when there is none
+    feature: int
+    place: int
+    missing_left: int  # 1, 0, or -1 where no value is missing
+
+
+@njit(cache=True, nogil=True)
+def new_bench(codes, n_sums):
+    """Return room for the nodes of a coded table."""
+    n_codes = 0
+    for i in range(codes.feature.size):
+        n_codes = max(n_codes, codes.start[i + 1] - codes.start[i])
+    n_slots = codes.slot_feature.size
+    return Bench(
+        np.zeros((n_codes, n_sums + 1)),
+        np.zeros(word_count(n_codes), dtype=np.uint64),
+        np.zeros((n_slots + 1, n_sums + 1)),
+        np.zeros(word_count(n_slots), dtype=np.uint64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def add_up_classes(column, rows, labels, weights, starts, sums, bits):
+    """Add the class weights of the rows of a node up by the codes of one column; ``bits`` tells which codes occur."""
+    n_outputs, n_sums = starts.size - 1, sums.shape[1] - 1
+    if weights.size == 0 and n_outputs == 1:
+        for i in range(rows.size):
+            code = column[rows[i]]
+            sums[code, labels[i, 0]] += 1.0
+            bits[code >> 6] |= ONE << np.uint64(code & 63)
+        return
+    for i in range(rows.size):
+        code = column[rows[i]]
+        bits[code >> 6] |= ONE << np.uint64(code & 63)
+        weight = weights[i] if weights.size > 0 else 1.0
+        for o in range(n_outputs):
+            sums[code, starts[o] + labels[i, o]] += weight
+        sums[code, n_sums] += 1.0
+
+
+@njit(cache=True, nogil=True)
+def add_up_amounts(column, rows, amounts, weights, sums, bits):
+    """Add the weights and weighted amounts of the rows of a node up by the codes of one column."""
+    n_outputs = amounts.shape[1]
+    for i in range(rows.size):
+        code = column[rows[i]]
+        bits[code >> 6] |= ONE << np.uint64(code & 63)
+        weight = weights[i] if weights.size > 0 else 1.0
+        sums[code, 0] += weight
+        for o in range(n_outputs):
+            sums[code, 1 + o] += weight * amounts[i, o]
+        sums[code, 1 + n_outputs] += 1.0
+
+
+@njit(cache=True, nogil=True)
+def add_up_slots(entry_start, entries, rows, labels, amounts, weights, starts, sums, bits):
+    """Add the rows of a node up by the slots of all thin columns."""
+    n_outputs, n_sums, classifying = starts.size - 1, sums.shape[1] - 1, labels.shape[0] > 0
+    for i in range(rows.size):
+        weight = weights[i] if weights.size > 0 else 1.0
+        for e in range(entry_start[rows[i]], entry_start[rows[i] + 1]):
+            slot = entries[e]
+            bits[slot >> 6] |= ONE << np.uint64(slot & 63)
+            sums[slot, n_sums] += 1.0
+            if classifying:
+                for o in range(n_outputs):
+                    sums[slot, starts[o] + labels[i, o]] += weight
+            else:
+                sums[slot, 0] += weight
+                for o in range(n_outputs):
+                    sums[slot, 1 + o] += weight * amounts[i, o]
+
+
+@njit(cache=True, nogil=True)
+def cleared(sums, lines, n_lines):
+    """Set some lines of the sums back to zero."""
+    for i in range(n_lines):
+        for k in range(sums.shape[1]):
+            sums[lines[i], k] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def groups_of(slots, n_present, slot_feature):
+    """Return where the slots of each feature begin among those that occur, and where the last ones end."""
+    group = np.empty(n_present + 1, dtype=np.int64)
+    n_groups = 0
+    for i in range(n_present):
+        if i == 0 or slot_feature[slots[i]] != slot_feature[slots[i - 1]]:
+            group[n_groups] = i
+            n_groups += 1
+    group[n_groups] = n_present
+    return group[: n_groups + 1]
+
+
+@njit(cache=True, nogil=True)
+def ordered_slots(slots, first, last, slot_code, common_code, n_rows, total, sums, order):
+    """Write the slots of one feature, ``slots[first:last]``, to ``order``, the common code among them if it occurs; return their number.
+
+    The common code has what the rare ones leave; it stands on the last line of the sums.
+    """
+    common, n_sums = sums.shape[0] - 1, total.size
+    for k in range(n_sums):
+        sums[common, k] = total[k]
+    sums[common, n_sums] = n_rows
+    for i in range(first, last):
+        for k in range(n_sums + 1):
+            sums[common, k] -= sums[slots[i], k]
+    n_order, placed = 0, sums[common, n_sums] == 0.0
+    for i in range(first, last):
+        if not placed and slot_code[slots[i]] > common_code:
+            order[n_order] = common
+            n_order += 1
+            placed = True
+        order[n_order] = slots[i]
+        n_order += 1
+    if not placed:
+        order[n_order] = common
+        n_order += 1
+    return n_order
+
+
+@njit(cache=True, nogil=True)
+def keeps_order(left_value, right_value, sign, lower, upper):
+    """Return whether two values rise (or fall) as wanted and lie between the bounds."""
+    if min(left_value, right_value) < lower or max(left_value, right_value) > upper:
+        return False
+    return (left_value - right_value) * sign <= 0.0
+
+
+@njit(cache=True, nogil=True)
+def is_free(rule, sign, lower, upper):
+    """Return whether every cut is allowed."""
+    return rule.min_leaf == 1 and rule.min_leaf_weight == 0.0 and sign == 0 and lower == -np.inf and upper == np.inf
+
+
+@njit(cache=True, nogil=True)
+def best_gini_cut(sums, order, first, last, base, total):
+    """Return the least cost and its place for two classes and nothing to heed: w(1 - Σp²) is 2 a b / (a + b)."""
+    best, place = np.inf, -1
+    a, b, total_a, total_b = base[0], base[1], total[0], total[1]
+    for p in range(last + 1):
+        line = order[p]
+        a += sums[line, 0]
+        b += sums[line, 1]
+        c, d = total_a - a, total_b - b
+        found = (a * b * (c + d) + c * d * (a + b)) / ((a + b) * (c + d))
+        if found < best and p >= first:
+            best, place = found, p
+    return 2.0 * best, place
+
+
+@njit(cache=True, nogil=True)
+def best_class_cut(sums, order, first, last, left, total, node, starts, rule, sign, unit, logs):
+    """Return the least cost of a cut after one of the places ``first`` to ``last`` of ``order``, and that place.
+
+    ``left`` are the sums of what goes left in any case, followed by its rows and all rows; it is overwritten.
+    ``logs`` has x log₂ x of whole numbers, or is empty.
+    """
+    criterion, n_sums = rule.criterion, total.size
+    lower, upper, min_leaf, min_weight = node.lower, node.upper, rule.min_leaf, rule.min_leaf_weight
+    free = is_free(rule, sign, lower, upper)
+    if free and criterion == GINI and n_sums == 2:
+        return best_gini_cut(sums, order, first, last, left, total)
+    best, place = np.inf, -1
+    n_left, n_all = left[n_sums], left[n_sums + 1]
+    n_outputs = starts.size - 1
+    left_weight = right_weight = 0.0
+    for p in range(last + 1):
+        line, found = order[p], 0.0
+        n_left += sums[line, n_sums]
+        for o in range(n_outputs):
+            left_weight = right_weight = left_part = right_part = 0.0
+            for k in range(starts[o], starts[o + 1]):
+                a = left[k] + sums[line, k]
+                b = total[k] - a
+                left[k] = a
+                left_weight += a
+                right_weight += b
+                if criterion == GINI:
+                    left_part += a * a
+                    right_part += b * b
+                elif criterion == ENTROPY:
+                    left_part += x_log_x(a, logs)
+                    right_part += x_log_x(b, logs)
+                else:
+                    left_part = max(left_part, a)
+                    right_part = max(right_part, b)
+            if criterion == GINI:
+                found += left_weight - left_part / left_weight + right_weight - right_part / right_weight
+            elif criterion == ENTROPY:
+                found += x_log_x(left_weight, logs) - left_part + x_log_x(right_weight, logs) - right_part
+            else:
+                found += left_weight - left_part + right_weight - right_part
+        if found < best * n_outputs and p >= first:
+            if not free:
+                n_here = left_weight if unit else n_left
+                if n_here < min_leaf or n_all - n_here < min_leaf:
+                    continue
+                if left_weight < min_weight or right_weight < min_weight:
+                    continue
+                if n_sums == 2 and not keeps_order(
+                    left[1] / left_weight, (total[1] - left[1]) / right_weight, sign, lower, upper
+                ):
+                    continue
+            best, place = found / n_outputs, p
+    return best, place
+
+
+@njit(cache=True, nogil=True)
+def x_log_x(x, logs):
+    """Return x log₂ x, from the table if there is one."""
+    if logs.size > 0:
+        return logs[int(x)]
+    return x * math.log2(x) if x > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, costs):
+    """Return the same for amounts; ``costs`` has the cost of every cut, or is empty where the sums tell it."""
+    criterion, n_outputs = rule.criterion, total.size - 1
+    lower, upper, min_leaf, min_weight = node.lower, node.upper, rule.min_leaf, rule.min_leaf_weight
+    free = is_free(rule, sign, lower, upper)
+    best, place = np.inf, -1
+    n_left, n_all = left[1 + n_outputs], left[2 + n_outputs]
+    for p in range(last + 1):
+        line = order[p]
+        n_left += sums[line, 1 + n_outputs]
+        for k in range(1 + n_outputs):
+            left[k] += sums[line, k]
+        a = left[0]
+        b = total[0] - a
+        found = costs[p] if costs.size > 0 else 0.0
+        if criterion == SQUARED_ERROR:
+            for o in range(n_outputs):
+                x = left[1 + o]
+                y = total[1 + o] - x
+                found -= x * x / a + y * y / b
+        elif criterion != ABSOLUTE_ERROR:
+            for o in range(n_outputs):
+                x = left[1 + o]
+                y = total[1 + o] - x
+                found -= x * math.log(x / a) + y * math.log(y / b) if x > 0.0 and y > 0.0 else -np.inf
+        if found < best * n_outputs and p >= first:
+            if not free:
+                if n_left < min_leaf or n_all - n_left < min_leaf or a < min_weight or b < min_weight:
+                    continue
+                if not keeps_order(
+                    left[1] / a + node.centre, (total[1] - left[1]) / b + node.centre, sign, lower, upper
+                ):
+                    continue
+            best, place = found / n_outputs, p
+    return best, place
+
+
+@njit(cache=True, nogil=True)
+def sort_categories(order, n_order, sums, starts, classifying, total, weight):
+    """Put the categories in the order in which they are cut."""
+    keys = np.empty(n_order)
+    if total.size == 2:
+        for i in range(n_order):
+            whole = sums[order[i], 0] + (sums[order[i], 1] if classifying else 0.0)
+            keys[i] = sums[order[i], 1] / whole
+    else:
+        write_component(keys, order, sums, starts, classifying, total, weight)
+    by_key, before = sorted_order(keys), order[:n_order].copy()
+    for i in range(n_order):
+        order[i] = before[by_key[i]]
+
+
+@njit(cache=True, nogil=True)
+def write_component(keys, order, sums, starts, classifying, total, weight):
+    """Write the places of the categories along the first principal component of what they are like."""
+    first = 0 if classifying else 1
+    n_order, n_numbers, n_weights = keys.size, total.size - first, starts[1] if classifying else 1
+    table, scatter = np.empty((n_order, n_numbers)), np.zeros((n_numbers, n_numbers))
+    for i in range(n_order):
+        own = 0.0
+        for k in range(n_weights):
+            own += sums[order[i], k]
+        for k in range(n_numbers):
+            table[i, k] = sums[order[i], first + k] / own - total[first + k] / weight
+        for k in range(n_numbers):
+            for j in range(n_numbers):
+                scatter[k, j] += own * table[i, k] * table[i, j]
+    direction = np.linalg.eigh(scatter)[1][:, -1].copy()
+    largest = 0
+    for k in range(n_numbers):
+        if abs(direction[k]) > abs(direction[largest]):
+            largest = k
+    sign = -1.0 if direction[largest] < 0.0 else 1.0  # a sign that does not depend on the machine's LAPACK
+    for i in range(n_order):
+        keys[i] = 0.0
+        for k in range(n_numbers):
+            keys[i] += sign * table[i, k] * direction[k]
+
+
+@njit(cache=True, nogil=True)
+def multiway_cost(order, n_order, sums, n_sums, starts, rule, unit):
+    """Return the cost of one branch for each category, or infinity when one of them would be too small."""
+    total, n_first = 0.0, starts[1] if is_classifying(rule.criterion) else 1
+    for i in range(n_order):
+        line, weight = order[i], 0.0
+        for k in range(n_first):
+            weight += sums[line, k]
+        n_rows = weight if unit else sums[line, n_sums]
+        if n_rows < rule.min_leaf or weight < rule.min_leaf_weight:
+            return np.inf
+        total += cost(sums[line], starts, rule.criterion)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def random_place(codes, features, candidate, feature, order, n_numbers, draw):
+    """Return the last place that lies below a random threshold between the least and the greatest value."""
+    first = features.start[feature]
+    low = features.lows[first + code_behind(codes, features, candidate, feature, order[0])]
+    high = features.highs[first + code_behind(codes, features, candidate, feature, order[n_numbers - 1])]
+    share = np.float64(draw >> np.uint64(11)) / 9007199254740992.0  # 53 random bits
+    threshold = low * (1.0 - share) + high * share
+    for place in range(n_numbers - 2):
+        if features.highs[first + code_behind(codes, features, candidate, feature, order[place + 1])] > threshold:
+            return place
+    return max(n_numbers - 2, 0)
+
+
+@njit(cache=True, nogil=True)
+def best_of_feature(
+    sums,
+    order,
+    n_order,
+    has_missing,
+    at,
+    draw,
+    right_costs,
+    left_costs,
+    total,
+    n_rows,
+    starts,
+    rule,
+    sign,
+    node,
+    logs,
+    unit,
+    left,
+):
+    """Return the cost, the place and the side of the missing values of one feature's best cut.
+
+    ``at`` is the only place to be looked at, or -1. The missing values are the last line of ``order``; they go right,
+    then left, or as a random bit says. ``right_costs`` and ``left_costs`` are for the absolute error.
+    """
+    classifying, n_sums = is_classifying(rule.criterion), total.size
+    first, last, first_side, last_side = 0, n_order - 2, 0, int(has_missing and n_order > 2)
+    if at >= 0:
+        first = last = at
+        first_side = last_side = np.int64(draw & ONE) if last_side == 1 else 0
+    best, place, missing_left = np.inf, -1, -1
+    for side in range(first_side, last_side + 1):
+        for k in range(n_sums + 1):
+            left[k] = sums[order[n_order - 1], k] if side == 1 else 0.0
+        left[n_sums + 1] = n_rows
+        if side == 1:
+            last = min(last, n_order - 3)
+        if classifying:
+            found, cut = best_class_cut(sums, order, first, last, left, total, node, starts, rule, sign, unit, logs)
+        else:
+            costs = left_costs if side == 1 else right_costs
+            found, cut = best_amount_cut(sums, order, first, last, left, total, node, rule, sign, costs)
+        if side == first_side or found < best - TIE * node.weight * node.impurity:
+            best, place, missing_left = found, cut, side if has_missing else -1
+    return best, place, missing_left
+
+
+@njit(cache=True, nogil=True)
+def find_split(codes, features, sample, total, starts, signs, rule, node, only, logs, bench):
+    """Return the best split of a node and the codes that occur there, in the order in which they are cut.
+
+    ``total`` are the sums of its rows; ``only`` names the feature to be asked, or is -1.
+    """
+    rows, labels, amounts, weights = sample.rows, sample.labels, sample.amounts, sample.weights
+    classifying, unit = is_classifying(rule.criterion), weights.size == 0
+    sums, bits, slot_sums, slot_bits = bench.sums, bench.bits, bench.slot_sums, bench.slot_bits
+    columns, column_feature, column_start = codes.columns, codes.feature, codes.start
+    slot_feature, slot_code, kinds, missing = codes.slot_feature, codes.slot_code, features.kind, features.missing
+    n_columns, n_slots, n_rows = column_feature.size, slot_feature.size, rows.size
+    slots, n_present = np.empty(n_slots, dtype=np.int64), 0
+    if n_slots > 0:
+        add_up_slots(codes.entry_start, codes.entries, rows, labels, amounts, weights, starts, slot_sums, slot_bits)
+        n_present = taken_out(slot_bits, slot_bits.size, slots)
+    group = groups_of(slots, n_present, slot_feature)
+    n_candidates = n_columns + group.size - 1
+    candidates = np.arange(n_candidates)
+    most = max(min(n_rows, sums.shape[0]), n_present + 1)
+    order, best_order, n_best = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), 0
+    left, right_costs, left_costs = np.empty(total.size + 2), np.empty(0), np.empty(0)
+    drawing, seed = rule.max_features < kinds.size and only < 0, node.seed
+    tie = TIE * node.weight * node.impurity
+    best = Split(np.inf, -1, -1, -1, -1)
+    n_tried = 0
+    for t in range(n_candidates):
+        if drawing:
+            seed = mixed(seed + ONE)
+            other = t + np.int64(seed % np.uint64(n_candidates - t))
+            candidates[t], candidates[other] = candidates[other], candidates[t]
+        candidate = candidates[t]
+        dense = candidate < n_columns
+        feature = np.int64(column_feature[candidate] if dense else slot_feature[slots[group[candidate - n_columns]]])
+        if only >= 0 and feature != only:
+            continue
+        if dense:
+            if classifying:
+                add_up_classes(columns[candidate], rows, labels, weights, starts, sums, bits)
+            else:
+                add_up_amounts(columns[candidate], rows, amounts, weights, sums, bits)
+            n_order = taken_out(bits, word_count(column_start[candidate + 1] - column_start[candidate]), order)
+        else:
+            first, last = group[candidate - n_columns], group[candidate - n_columns + 1]
+            n_order = ordered_slots(
+                slots, first, last, slot_code, features.common[feature], n_rows, total, slot_sums, order
+            )
+        lines = sums if dense else slot_sums
+        if n_order >= 2:
+            n_tried += 1
+            place, draw = -1, node.seed
+            is_category = kinds[feature] == CATEGORY
+            has_missing = missing[feature] >= 0 and missing[feature] == code_behind(
+                codes, features, candidate, feature, order[n_order - 1]
+            )
+            if is_category and not rule.multiway:
+                sort_categories(order, n_order, lines, starts, classifying, total, node.weight)
+            if rule.at_random:
+                draw = mixed(node.seed ^ mixed(np.uint64(feature + 1)))
+                if is_category:
+                    place = np.int64(draw % np.uint64(n_order - 1))
+                else:
+                    place = random_place(codes, features, candidate, feature, order, n_order - has_missing, draw)
+            if rule.criterion == ABSOLUTE_ERROR:
+                own = lines_of(codes, rows, candidate, feature)
+                right_costs = cut_costs(own, order[:n_order], sample.ranks, sample.ordered, weights, False)
+                left_costs = cut_costs(own, order[:n_order], sample.ranks, sample.ordered, weights, True)
+            if is_category and rule.multiway:
+                found, place, side = multiway_cost(order, n_order, lines, total.size, starts, rule, unit), 0, -1
+            else:
+                found, place, side = best_of_feature(
+                    lines,
+                    order,
+                    n_order,
+                    has_missing,
+                    place,
+                    draw,
+                    right_costs,
+                    left_costs,
+                    total,
+                    n_rows,
+                    starts,
+                    rule,
+                    signs[feature],
+                    node,
+                    logs,
+                    unit,
+                    left,
+                )
+            if found < best.cost - tie or (found <= best.cost + tie and feature < best.feature):
+                best = Split(found, candidate, feature, place, side)
+                n_best = n_order
+                for i in range(n_order):
+                    best_order[i] = order[i]
+        if dense:
+            cleared(sums, order, n_order)
+        if drawing and n_tried >= rule.max_features and best.candidate >= 0:
+            break
+    cleared(slot_sums, slots, n_present)
+    return best, best_order[:n_best]
+
+
+@njit(cache=True, nogil=True)
+def code_behind(codes, features, candidate, feature, line):
+    """Return the feature's code behind a line of the sums."""
+    if candidate < codes.feature.size:
+        return codes.meaning[codes.start[candidate] + line]
+    if line == codes.slot_feature.size:
+        return features.common[feature]
+    return codes.slot_code[line]
+
+
+@njit(cache=True, nogil=True)
+def place_of(ascending, value):
+    """Return the first place of an ascending array whose entry is at least ``value``."""
+    low, high = 0, ascending.size
+    while low < high:
+        middle = (low + high) >> 1
+        if ascending[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def lines_of(codes, rows, candidate, feature):
+    """Return the line of the sums on which each row stands in one column."""
+    lines = np.empty(rows.size, dtype=np.int64)
+    if candidate < codes.feature.size:
+        column = codes.columns[candidate]
+        for i in range(rows.size):
+            lines[i] = column[rows[i]]
+        return lines
+    entry_start, entries, common = codes.entry_start, codes.entries, codes.slot_feature.size
+    first = place_of(codes.slot_feature, feature)
+    last = place_of(codes.slot_feature, feature + 1)
+    for i in range(rows.size):
+        lines[i] = common
+        for e in range(entry_start[rows[i]], entry_start[rows[i] + 1]):
+            if first <= entries[e] < last:
+                lines[i] = entries[e]
+    return lines
+
+
+@njit(cache=True, nogil=True)
+def moved_rows(codes, rows, split, order):
+    """Bring the rows that go left to the front, each side in its old order; return how many those are."""
+    widest = 0
+    for line in order:
+        widest = max(widest, line)
+    side = np.empty(widest + 1, dtype=np.uint8)
+    for i in range(order.size):
+        side[order[i]] = i <= split.place
+    if split.missing_left >= 0:
+        side[order[order.size - 1]] = split.missing_left
+    lines = lines_of(codes, rows, split.candidate, split.feature)
+    spare = np.empty(rows.size, dtype=np.int32)
+    n_left, n_right = 0, 0
+    for i in range(rows.size):
+        row, left = rows[i], side[lines[i]]
+        rows[n_left] = row
+        spare[n_right] = row
+        n_left += left
+        n_right += 1 - left
+    for i in range(n_right):
+        rows[n_left + i] = spare[i]
+    return n_left
