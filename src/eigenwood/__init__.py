@@ -6,6 +6,7 @@ from eigenwood.estimators.kernel_perceptron import KernelPerceptron
 from eigenwood.estimators.kernels import check_mercer
 from eigenwood.estimators.perceptron import Perceptron
 from eigenwood.estimators.registry import verify
+from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from eigenwood.models.file import load, save
 from eigenwood.proofs.claim import Certificate, Claim
 from eigenwood.validation.kernels import gamma_from_s, gamma_from_sigma
@@ -13,6 +14,8 @@ from eigenwood.validation.kernels import gamma_from_s, gamma_from_sigma
 __all__ = [
     "Certificate",
     "Claim",
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
     "KernelPerceptron",
     "Perceptron",
     "PolynomialExpansion",

@@ -12,11 +12,12 @@ product over several cores. So blocks are cut by size, and while a pool runs eve
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from scipy.linalg import blas  # noqa: F401 - loads SciPy's own BLAS, so that the controller below sees it
 from threadpoolctl import OpenBLASController, ThreadpoolController
@@ -48,6 +49,54 @@ def results_of(work: Callable[[Task], Result], tasks: Sequence[Task], n_threads:
             return list(pool.map(work, tasks))
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+class WorkQueue(Generic[Task, Result]):
+    """Work that is found while working: whoever is free takes the task that waits longest.
+
+    With one thread the results come in the order of the tasks; with more, as they are ready. So what is made of them
+    must not depend on their order.
+
+    >>> with WorkQueue(lambda n: n * n, n_threads=1) as queue:
+    ...     queue.add(3)
+    ...     queue.next_result(), queue.is_open()
+    ((3, 9), False)
+    """
+
+    def __init__(self, work: Callable[[Task], Result], n_threads: int) -> None:
+        self._work = work
+        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+        self._waiting: deque[Task] = deque()
+        self._running: dict[Future[Result], Task] = {}
+
+    def __enter__(self) -> WorkQueue[Task, Result]:
+        _BLAS_LIMIT.enter()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        _BLAS_LIMIT.leave()
+
+    def add(self, task: Task) -> None:
+        """Let a task wait for its turn."""
+        if self._pool is None:
+            self._waiting.append(task)
+        else:
+            self._running[self._pool.submit(self._work, task)] = task
+
+    def is_open(self) -> bool:
+        """Return whether there is a task whose result was not taken yet."""
+        return bool(self._waiting or self._running)
+
+    def next_result(self) -> tuple[Task, Result]:
+        """Return a task and its result."""
+        if self._pool is None:
+            task = self._waiting.popleft()
+            return task, self._work(task)
+        done, _ = wait(self._running, return_when=FIRST_COMPLETED)
+        future = next(future for future in self._running if future in done)
+        return self._running.pop(future), future.result()
 
 
 @contextmanager

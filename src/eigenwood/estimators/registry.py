@@ -14,6 +14,7 @@ from eigenwood.estimators.encoder import TableEncoder, verify_encoder
 from eigenwood.estimators.expansion import PolynomialExpansion, verify_expansion
 from eigenwood.estimators.kernel_perceptron import KernelPerceptron, verify_kernel_perceptron
 from eigenwood.estimators.perceptron import Perceptron, verify_perceptron
+from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor, verify_tree
 from eigenwood.proofs.claim import Certificate
 from eigenwood.validation.targets import check_training
 
@@ -45,6 +46,22 @@ ENTRIES = (
             {"vote": "averaged", "max_iter": 20, **kernel}
             for kernel in ({"kernel": "linear"}, {"kernel": "rbf"}, {"kernel": "poly", "degree": 2, "coef0": 1.0})
         ),
+    ),
+    Entry(
+        "decision-tree",
+        DecisionTreeClassifier,
+        CLASSIFICATION,
+        verify_tree,
+        ({"prune": "cost_complexity_cv"}, {"prune": "validation"}, {"min_samples_leaf": 5}),
+        takes_tables=True,
+    ),
+    Entry(
+        "regression-tree",
+        DecisionTreeRegressor,
+        REGRESSION,
+        verify_tree,
+        ({"prune": "cost_complexity_cv"}, {"prune": "validation"}, {"min_samples_leaf": 5}),
+        takes_tables=True,
     ),
 )
 
@@ -78,6 +95,8 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cert
     check_is_fitted(model)
     if entry.task == TRANSFORMATION:
         return entry.verify(model, X)
+    if entry.takes_tables:
+        return entry.verify(model, X, y, sample_weight)
     data = check_training(
         model, X, y, sample_weight, accept_sparse=True, known=getattr(model, "classes_", None), reset=False
     )

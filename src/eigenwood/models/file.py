@@ -31,6 +31,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import eigenwood.estimators.registry as registry
+from eigenwood.core.tree.nodes import Tree
 from eigenwood.data.files import whole_file
 from eigenwood.errors import InputError, ModelFileError, TableError
 from eigenwood.estimators.state import OPTIONAL
@@ -45,6 +46,7 @@ MOST_LEVELS = 8  # of pipelines in pipelines
 LONGEST_QUOTE = 200  # characters of a file that an error repeats
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}  # JSON has no words for these
 CSR_PARTS = ("data", "indices", "indptr")
+RECORDS = {"Tree": Tree}
 CLAIM_TYPES: dict[str, Any] = {
     "name": str,
     "statement": str,
@@ -189,6 +191,10 @@ def _plain_parameter(who: str, name: str, value: Any) -> Any:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return {"list": [_plain_parameter(who, name, part) for part in value]}
     if isinstance(value, dict):
         return {"pairs": [[_plain_parameter(who, name, part) for part in pair] for pair in value.items()]}
     raise ModelFileError(
@@ -208,6 +214,11 @@ def _plain_attribute(key: str, value: Any, tensors: Tensors) -> Any:
         return {"labels": value.tolist(), "kind": value.dtype.kind}
     if isinstance(value, np.ndarray):
         return {"tensor": _tensor(key, value, tensors)}
+    if isinstance(value, tuple) and type(value).__name__ in RECORDS:
+        arrays = {name: _tensor(f"{key}/{name}", array, tensors) for name, array in value._asdict().items()}  # type: ignore[attr-defined]
+        return {"record": type(value).__name__, "tensors": arrays}
+    if isinstance(value, list) and any(isinstance(part, np.ndarray) for part in value):
+        return {"several": [_plain_attribute(f"{key}/{i}", part, tensors) for i, part in enumerate(value)]}
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -264,7 +275,9 @@ def _pipeline(node: dict, tensors: Tensors, level: int) -> Pipeline:
 
 
 def _parameter(value: Any) -> Any:
-    return dict(value["pairs"]) if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return value
+    return [_parameter(part) for part in value["list"]] if "list" in value else dict(value["pairs"])
 
 
 def _attribute(value: Any, tensors: Tensors) -> Any:
@@ -276,6 +289,11 @@ def _attribute(value: Any, tensors: Tensors) -> Any:
     if "labels" in value:
         dtype = object if value["kind"] == "O" else np.str_
         return np.array([_text(label) for label in value["labels"]], dtype=dtype)
+    if "several" in value:
+        return [_attribute(part, tensors) for part in value["several"]]
+    if "record" in value:
+        record = RECORDS[value["record"]]
+        return record(**{name: tensors.pop(key) for name, key in value["tensors"].items()})
     if "csr" in value:
         return _csr(value["shape"], *(tensors.pop(value["csr"][part]) for part in CSR_PARTS))
     return tensors.pop(value["tensor"])

@@ -37,8 +37,13 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
     return check_matrix(who, X, names=names, accept_sparse=accept_sparse, missing=missing)
 
 
-def check_matrix(who: str, X: Any, *, names: Any = None, accept_sparse: bool = False, missing: bool = False) -> Any:
-    """Return X as a C-contiguous float array, or as a csr matrix where that is accepted."""
+def check_matrix(
+    who: str, X: Any, *, names: Any = None, accept_sparse: bool = False, missing: bool = False, finite: bool = True
+) -> Any:
+    """Return X as a C-contiguous float array, or as a csr matrix where that is accepted.
+
+    ``finite`` is False where the caller meets every number anyway and looks for infinity itself.
+    """
     check_is_a_table(who, X)
     try:
         rows = check_array(
@@ -54,7 +59,8 @@ def check_matrix(who: str, X: Any, *, names: Any = None, accept_sparse: bool = F
     if sparse.issparse(rows) and not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()  # an entry stored twice means the sum
-    check_finite(who, rows, names, missing=missing)
+    if finite:
+        check_finite(who, rows, names, missing=missing)
     return rows
 
 

@@ -75,6 +75,35 @@ class Number:
         return " ".join(["an integer" if self.whole else "a number", " and ".join(words)]).strip()
 
 
+@dataclass(frozen=True)
+class Share:
+    """A share of a whole, written with a point: 1.0 is all of it, and the integer 1 is not meant."""
+
+    above: float = 0.0
+    at_most: float = 1.0
+    below: float | None = None
+
+    def allows(self, value: Any) -> bool:
+        return not isinstance(value, Integral) and self._number().allows(value)
+
+    def _number(self) -> Number:
+        return Number(above=self.above, at_most=None if self.below else self.at_most, below=self.below)
+
+    def __str__(self) -> str:
+        return str(self._number()).replace("a number", "a fraction")
+
+
+@dataclass(frozen=True)
+class Signs:
+    """What scikit-learn takes as ``monotonic_cst``: -1, 0 or 1 for each column."""
+
+    def allows(self, value: Any) -> bool:
+        return value is None or (np.ndim(value) == 1 and bool(np.isin(np.asarray(value), (-1, 0, 1)).all()))
+
+    def __str__(self) -> str:
+        return "None or an array-like of -1, 0 or 1"
+
+
 def is_finite(value: Any) -> bool:
     """Return whether a value is a number that a float can hold."""
     try:
@@ -135,15 +164,20 @@ class Seed:
 
 @dataclass(frozen=True)
 class ClassWeights:
-    """What scikit-learn takes as ``class_weight``."""
+    """What scikit-learn takes as ``class_weight``; a list of dicts where there may be ``several`` outputs."""
+
+    several: bool = False
 
     def allows(self, value: Any) -> bool:
+        if isinstance(value, list) and self.several:
+            return all(isinstance(part, Mapping) and self.allows(part) for part in value)
         if isinstance(value, Mapping):
             return all(Number(at_least=0).allows(weight) for weight in value.values())
         return value is None or (isinstance(value, str) and value == "balanced")
 
     def __str__(self) -> str:
-        return "None, 'balanced' or a dict of class: weight, each weight a number at least 0"
+        more = ", or a list of such dicts, one for each output" if self.several else ""
+        return f"None, 'balanced' or a dict of class: weight, each weight a number at least 0{more}"
 
 
 class AnyOf:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -60,6 +61,7 @@ class Labels:
 
     size: str
     text_only: bool = False
+    least: int = 2
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         if not isinstance(value, np.ndarray) or not self._allows(value.dtype):
@@ -76,8 +78,8 @@ class Labels:
         return dtype.kind in "UO" or (not self.text_only and dtype.name in LABEL_DTYPES)
 
     def _class_problem(self, classes: np.ndarray) -> str | None:
-        if classes.size < 2:
-            return f"must hold at least 2 classes; got {classes.size}"
+        if classes.size < self.least:
+            return f"must hold at least {self.least} classes; got {classes.size}"
         if classes.dtype.kind == "f" and not np.isfinite(classes).all():
             return "must be finite; got NaN or infinity"
         return None if (np.unique(classes) == classes).all() else "must be in order"
@@ -125,6 +127,109 @@ class Proof:
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         return None if hasattr(value, "claims") else "must be a certificate"
+
+
+@dataclass(frozen=True)
+class OutputLabels:
+    """The classes of one output, or a list of those of several; together they fix how many values a node has."""
+
+    total: str
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        if isinstance(value, list) and len(value) < 2:
+            return "must be an array, or a list of at least 2 arrays"
+        for labels in value if isinstance(value, list) else [value]:
+            problem = Labels("", least=1).problem(labels, {})
+            if problem:
+                return problem
+        n_values = sum(len(labels) for labels in (value if isinstance(value, list) else [value]))
+        return None if agreed((self.total,), (n_values,), sizes) else f"must hold {sizes[self.total]} classes"
+
+
+@dataclass(frozen=True)
+class CategoryLists:
+    """For each column None, or the labels of its categories: strings or numbers in order; None may come last."""
+
+    size: str
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        if not isinstance(value, list) or not agreed((self.size,), (len(value),), sizes):
+            return f"must be a list with one entry for each of {self.size} columns"
+        for labels in value:
+            if labels is not None and not self._in_order(labels):
+                return "must hold lists of different labels in order"
+        return None
+
+    @staticmethod
+    def _in_order(labels: Any) -> bool:
+        if not isinstance(labels, list):
+            return False
+        named = labels[:-1] if labels and labels[-1] is None else labels
+        of_one_kind = all(isinstance(label, str) for label in named) or all(isinstance(n, float) for n in named)
+        return of_one_kind and all(a < b for a, b in pairwise(named))
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The arrays of a tree (``core.tree.nodes.Tree``): every child, feature and list must be there."""
+
+    n_features: str
+    n_values: str
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        shapes: Sizes = {}
+        fields = getattr(value, "_fields", ())
+        if set(fields) != set(NODE_ARRAYS):
+            return "must be a tree"
+        for name, (dtype, shape) in NODE_ARRAYS.items():
+            array = getattr(value, name)
+            if not isinstance(array, np.ndarray) or array.dtype.name != dtype or not agreed(shape, array.shape, shapes):
+                return f"must have {name} of dtype {dtype} and shape ({', '.join(map(str, shape))})"
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                return f"must have a finite {name}; got NaN or infinity"
+        if not agreed((self.n_values,), (value.value.shape[1],), sizes):
+            return f"must have {sizes[self.n_values]} values for each node; got {value.value.shape[1]}"
+        return nodes_problem(value, sizes[self.n_features])
+
+
+NODE_ARRAYS: dict[str, tuple[str, tuple[str | int, ...]]] = {
+    "left": ("int32", ("n",)),
+    "right": ("int32", ("n",)),
+    "feature": ("int32", ("n",)),
+    "threshold": ("float64", ("n",)),
+    "default_left": ("bool", ("n",)),
+    "chained": ("bool", ("n",)),
+    "category_start": ("int64", ("n_starts",)),
+    "categories": ("int32", ("n_listed",)),
+    "impurity": ("float64", ("n",)),
+    "n_rows": ("int64", ("n",)),
+    "weight": ("float64", ("n",)),
+    "value": ("float64", ("n", "n_values")),
+}
+
+
+def nodes_problem(tree: Any, n_features: int) -> str | None:
+    """Return what is wrong with the shape of a tree, or nothing."""
+    n, inner = tree.left.size, tree.left != -1
+    places = np.flatnonzero(inner)
+    if n == 0 or ((tree.right != -1) != inner).any():
+        return "must have two children or none at every node"
+    # preorder: the left child comes next, and every node but the root is a child exactly once
+    children = np.concatenate([tree.left[inner], tree.right[inner]])
+    if (tree.left[inner] != places + 1).any() or (tree.right[inner] <= places + 1).any():
+        return "must have its nodes in preorder"
+    if not np.array_equal(np.sort(children), np.arange(1, n)):
+        return "must have every node but the root as a child exactly once"
+    if ((tree.feature[inner] < 0) | (tree.feature[inner] >= n_features)).any():
+        return f"must ask about features below {n_features}"
+    starts = tree.category_start
+    if starts.size != n + 1 or starts[0] != 0 or starts[-1] != tree.categories.size or (np.diff(starts) < 0).any():
+        return "must have lists of categories that follow each other"
+    if (np.diff(starts)[~inner] > 0).any() or (tree.chained & ~inner).any():
+        return "must have no question at a leaf"
+    if (tree.weight <= 0).any() or (tree.n_rows <= 0).any():
+        return "must have rows of positive weight at every node"
+    return None
 
 
 DTYPES = {"f": ("float64", "float32"), "i": ("int64", "int32"), "b": ("bool",)}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
+from scipy import sparse
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -75,6 +77,87 @@ def check_labels(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
     if labels.size != n_rows:
         raise InputError(f"{who}: y must have one label for each of the {n_rows} rows; got {labels.size}.")
     return labels
+
+
+class Outputs(NamedTuple):
+    """One or more columns of labels: the classes of each, and for each row their codes."""
+
+    labels: list[np.ndarray]
+    codes: np.ndarray  # (n_rows, n_outputs) int32
+
+
+def check_outputs(
+    estimator: Any, y: Any, n_rows: int, kept: np.ndarray, known: list[np.ndarray] | None = None
+) -> Outputs:
+    """Return one or more columns of labels, for the rows that are kept; a single class is allowed.
+
+    ``known`` are the classes agreed on before.
+    """
+    columns = [check_labels(estimator, column, n_rows)[kept] for column in output_columns(estimator, y)]
+    if known is None:
+        found = [Classes(*np.unique(column, return_inverse=True)) for column in columns]
+    elif len(columns) != len(known):
+        raise InputError(f"{type(estimator).__name__}: y must have {len(known)} columns; got {len(columns)}.")
+    else:
+        found = [check_known(estimator, column, labels) for column, labels in zip(columns, known, strict=True)]
+    codes = np.column_stack([classes.codes for classes in found]).astype(np.int32)
+    return Outputs([classes.labels for classes in found], codes)
+
+
+def output_columns(estimator: Any, y: Any) -> list[Any]:
+    """Return the columns of y; a vector is one column."""
+    if y is None or sparse.issparse(y):
+        got = "None" if y is None else "a sparse matrix"
+        error = InputError if y is None else TypeError
+        raise error(f"{type(estimator).__name__}: it requires y to be passed, but the target y is {got}.")
+    frame = nw.from_native(y, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return [column.to_native() for column in frame.iter_columns()]
+    values = y if isinstance(y, np.ndarray) or not hasattr(y, "__array__") else label_array(y)
+    array = np.asarray(label_array(values))
+    if array.ndim == 2:
+        return [array[:, j] for j in range(array.shape[1])]
+    return [values]
+
+
+def check_amounts(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
+    """Return y as finite numbers of shape (n_rows, n_outputs)."""
+    who = type(estimator).__name__
+    columns = output_columns(estimator, y)
+    try:
+        amounts = np.column_stack([np.asarray(label_array(column), dtype=np.float64) for column in columns])
+    except (ValueError, TypeError) as problem:
+        raise InputError(f"{who}: y must hold numbers; got {one_line(problem)}.") from None
+    if amounts.shape[0] != n_rows:
+        raise InputError(f"{who}: y must have one amount for each of the {n_rows} rows; got {amounts.shape[0]}.")
+    if not np.isfinite(amounts).all():
+        wrong = amounts[~np.isfinite(amounts)][0]
+        raise InputError(f"{who}: y must be finite; got {'NaN' if np.isnan(wrong) else 'inf (infinity)'}.")
+    return amounts
+
+
+def one_line(problem: Exception) -> str:
+    """Return what another library said, in one line without its full stop."""
+    return " ".join(str(problem).split()).rstrip(".")
+
+
+def output_weights(estimator: Any, class_weight: Any, outputs: Outputs, weights: np.ndarray) -> np.ndarray:
+    """Return the weight of each row times the weights of its classes."""
+    if class_weight is None:
+        return weights
+    n_outputs = len(outputs.labels)
+    choices = [class_weight] * n_outputs if isinstance(class_weight, str) else class_weight
+    choices = [choices] if isinstance(choices, Mapping) else list(choices)
+    who = type(estimator).__name__
+    if len(choices) != n_outputs:
+        raise InputError(
+            f"{who}: class_weight must have one entry for each of {n_outputs} outputs; got {len(choices)}."
+        )
+    total = weights
+    for labels, codes, choice in zip(outputs.labels, outputs.codes.T, choices, strict=True):
+        training = Training(None, Classes(labels, codes), weights, codes)
+        total = total * class_weights(estimator, choice, training) / np.where(weights > 0, weights, 1.0)
+    return total
 
 
 def label_array(y: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def cut_costs(lines, order, ranks, ordered, weights, last_goes_left):
     """Return the absolute error of both sides for the cut after each place of ``order``, summed over the outputs.
 
@@ -44,7 +44,7 @@ def cut_costs(lines, order, ranks, ordered, weights, last_goes_left):
     return costs[1:] if last_goes_left else costs
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def rows_by_line(lines, sequence):
     """Return the rows in the order of their lines in ``sequence``, and where each line begins and ends."""
     widest = 0
@@ -64,7 +64,7 @@ def rows_by_line(lines, sequence):
     return rows, ends
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def add(weight_tree, amount_tree, rank, weight, amount):
     """Add one row to the Fenwick trees."""
     i = rank + 1
@@ -74,7 +74,7 @@ def add(weight_tree, amount_tree, rank, weight, amount):
         i += i & -i
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def absolute_error(weight_tree, amount_tree, ordered, o):
     """Return Σ w |y - median| of the rows in the trees."""
     total_weight, total_amount = up_to(weight_tree, weight_tree.size - 1), up_to(amount_tree, amount_tree.size - 1)
@@ -92,7 +92,7 @@ def absolute_error(weight_tree, amount_tree, ordered, o):
     return median * weight - amount + (total_amount - amount) - median * (total_weight - weight)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def up_to(tree, i):
     """Return the sum of the first i places of a Fenwick tree."""
     total = 0.0

@@ -30,6 +30,7 @@ NUMBER, CATEGORY = range(2)
 MOST_CODES = 65_536  # what 16 bits can tell apart
 COLUMN_BLOCK = 8  # columns of a C-contiguous matrix that share a cache line
 MOST_FEW, HASH_SIZE, HASH_FACTOR = 32, 256, 1021.7  # so few values are found by a hash table
+ITSELF = np.empty(0, dtype=np.int32)
 WIDEST_TABLE = 1 << 21  # whole numbers in a range up to this are ranked by a table instead of by sorting
 
 
@@ -66,12 +67,13 @@ class Binned(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """One column as codes."""
+    """One column as codes; ``rank`` says what they mean where they do not stand for themselves."""
 
-    codes: np.ndarray  # (n_rows,) int32
+    codes: np.ndarray  # (n_rows,)
+    rank: np.ndarray  # empty where a code means itself
     lows: np.ndarray
     highs: np.ndarray
-    counts: np.ndarray  # rows of each code
+    counts: np.ndarray  # rows of each code, by rank
     n_missing: int
     exact: bool
 
@@ -110,16 +112,12 @@ def binned_sparse(X, n_categories, n_threads: int) -> Binned:
 
 
 def from_stored(values, rows, n_rows: int) -> tuple:
-    """Return a sparse column: its values with one zero more than are stored, and the rare entries."""
+    """Return a sparse column: the codes of its values and of zero, and the entries that are not zero."""
     found = ranked(np.append(values.astype(np.float64), 0.0), -1)
-    if values.size == n_rows and np.count_nonzero(values) == n_rows:
-        found = ranked(values.astype(np.float64), -1)
-        common = int(found.codes[0])
-    else:
-        common = int(found.codes[-1])
-    stored = found.codes[: values.size]
-    rare = stored != common
-    return found, Rare(rows[rare].astype(np.int32), stored[rare], common)
+    codes = found.codes if found.rank.size == 0 else found.rank[found.codes]
+    common = int(codes[-1])
+    rare = codes[:-1] != common
+    return found, Rare(rows[rare].astype(np.int32), codes[:-1][rare].astype(np.int32), common)
 
 
 def kept(values, n_categories: int, rare_share: float) -> tuple:
@@ -129,25 +127,21 @@ def kept(values, n_categories: int, rare_share: float) -> tuple:
     n_rare = values.size - int(found.counts[common])
     if n_rare > rare_share * values.size and found.counts.size <= MOST_CODES:
         return found, None
-    return found, rare_entries(found.codes, common, n_rare)
-
-
-def rare_entries(codes, common: int, n_rare: int) -> Rare:
-    """Return the rows whose code is not the common one, and their codes."""
-    rows, others = np.empty(n_rare, dtype=np.int32), np.empty(n_rare, dtype=np.int32)
-    write_rare(codes, common, rows, others)
-    return Rare(rows, others, common)
+    return found, Rare(*rare_entries(found.codes, found.rank, common, n_rare), common)
 
 
 @njit(cache=True, nogil=True)
-def write_rare(codes, common, rows, others):
-    """Write the rows whose code is not the common one, and their codes."""
+def rare_entries(codes, rank, common, n_rare):
+    """Return the rows whose code is not the common one, and their codes."""
+    rows, others = np.empty(n_rare, dtype=np.int32), np.empty(n_rare, dtype=np.int32)
     n = 0
     for i in range(codes.size):
-        if codes[i] != common:
+        code = np.int32(codes[i] if rank.size == 0 else rank[codes[i]])
+        if code != common:
             rows[n] = i
-            others[n] = codes[i]
+            others[n] = code
             n += 1
+    return rows, others
 
 
 @njit(cache=True, nogil=True)
@@ -165,31 +159,29 @@ def ranked(values, n_categories: int) -> Ranked:
     if n_categories >= 0:
         names = np.arange(n_categories, dtype=np.float64)
         codes = values.astype(np.int32)
-        return Ranked(codes, names, names, np.bincount(codes, minlength=n_categories), 0, True)
-    codes, distinct, counts, n_missing = distinct_ranks(values)
+        return Ranked(codes, ITSELF, names, names, np.bincount(codes, minlength=n_categories), 0, True)
+    codes, seen, counts = few_ranks(values)
+    if seen.size > 0:
+        return ranked_few(codes, seen, counts)
+    lowest, width = whole_range(values)
+    if 0 < width <= min(WIDEST_TABLE, 4 * values.size + MOST_CODES):
+        codes, distinct, counts = table_ranks(values, lowest, width)
+        n_missing = 0
+    else:
+        n_missing = int(np.isnan(values).sum())
+        codes, distinct = sorted_ranks(values, np.argsort(values), n_missing)
+        counts = np.bincount(codes, minlength=distinct.size + (n_missing > 0))
     if counts.size <= MOST_CODES:
-        return Ranked(codes, distinct, distinct, counts, n_missing, True)
+        return Ranked(codes, ITSELF, distinct, distinct, counts, n_missing, True)
     return quantile_bins(codes, distinct, counts, n_missing)
 
 
-def distinct_ranks(values) -> tuple:
-    """Return the codes, the distinct values in order, the rows of each code, and how many values are missing."""
-    codes, seen, counts = few_ranks(values)
-    if seen.size > 0:
-        order = np.argsort(seen)
-        n_missing = int(counts[order[-1]]) if np.isnan(seen[order[-1]]) else 0
-        return (
-            np.argsort(order).astype(np.int32)[codes],
-            seen[order][: seen.size - (n_missing > 0)],
-            counts[order],
-            n_missing,
-        )
-    lowest, width = whole_range(values)
-    if 0 < width <= min(WIDEST_TABLE, 4 * values.size + MOST_CODES):
-        return *table_ranks(values, lowest, width), 0
-    n_missing = int(np.isnan(values).sum())
-    codes, distinct = sorted_ranks(values, np.argsort(values), n_missing)
-    return codes, distinct, np.bincount(codes, minlength=distinct.size + (n_missing > 0)), n_missing
+def ranked_few(codes, seen, counts) -> Ranked:
+    """Return a column of a few values, whose codes are numbered as they were seen."""
+    order = np.argsort(seen)
+    n_missing = int(counts[order[-1]]) if np.isnan(seen[order[-1]]) else 0
+    distinct = seen[order][: seen.size - (n_missing > 0)]
+    return Ranked(codes, np.argsort(order).astype(np.int32), distinct, distinct, counts[order], n_missing, True)
 
 
 @njit(cache=True, nogil=True)
@@ -282,7 +274,7 @@ def quantile_bins(codes, distinct, counts, n_missing: int) -> Ranked:
     _, first, bins = np.unique(bins, return_index=True, return_inverse=True)
     last = np.append(first[1:], distinct.size) - 1
     new_codes = np.append(bins, first.size).astype(np.int32)[codes]
-    return Ranked(new_codes, distinct[first], distinct[last], np.bincount(new_codes), n_missing, False)
+    return Ranked(new_codes, ITSELF, distinct[first], distinct[last], np.bincount(new_codes), n_missing, False)
 
 
 def joined(columns: list, n_categories, n_rows: int) -> Binned:
@@ -293,7 +285,8 @@ def joined(columns: list, n_categories, n_rows: int) -> Binned:
     n_codes = sizes + np.array([found.n_missing > 0 for found, _ in columns])
     dense = np.empty((len(whole), n_rows), dtype=np.uint16)
     for i, j in enumerate(whole):
-        dense[i] = columns[j][0].codes
+        found = columns[j][0]
+        dense[i] = found.codes if found.rank.size == 0 else found.rank[found.codes]
     slot_feature, slot_code, entry_start, entries = entries_by_row(thin, columns, n_codes, n_rows)
     codes = Codes(
         dense,

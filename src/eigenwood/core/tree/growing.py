@@ -23,7 +23,7 @@ from numba import njit
 from eigenwood.core.bits import ONE, taken_out, word_count
 from eigenwood.core.distinct import mixed
 from eigenwood.core.sorting import sorted_order
-from eigenwood.core.threads import results_of
+from eigenwood.core.threads import WorkQueue, results_of
 from eigenwood.core.tree.binning import CATEGORY, Binned, Codes, starts
 from eigenwood.core.tree.impurity import (
     ABSOLUTE_ERROR,
@@ -36,10 +36,10 @@ from eigenwood.core.tree.impurity import (
     weighted_median,
 )
 from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD, Tree, preorder, taken, with_leaves
-from eigenwood.core.tree.splitting import Node, Rule, Sample, code_behind, find_split, lines_of, moved_rows, new_bench
+from eigenwood.core.tree.splitting import Node, Rule, Sample, code_of, find_split, lines_of, moved_rows, new_bench
 
 SMALL = 2048  # rows of a node that gets a table of its own: what fits in the nearest cache
-BATCH_ROWS = 65_536  # rows between two looks at the clock
+ROUND_ROWS = 65_536  # rows that make a round, of which callbacks hear
 LEFT, RIGHT, FEATURE, DEFAULT_LEFT, CHAINED, N_ROWS, LISTED = range(7)  # what a node is, in whole numbers …
 THRESHOLD, IMPURITY, WEIGHT = range(3)  # … and in real ones
 LARGEST = float(np.finfo(np.float64).max)
@@ -86,9 +86,11 @@ class GrowthStep(NamedTuple):
     last: bool
 
 
-def growth_steps(binned: Binned, target: Target, rule: Rule, signs, max_leaves: int, seed: int, n_threads: int):
-    """Yield the growth of a tree; ``grown`` makes a tree of any step."""
-    rows = np.arange(binned.codes.entry_start.size - 1, dtype=np.int32)
+def growth_steps(
+    binned: Binned, target: Target, rows, rule: Rule, signs, max_leaves: int, seed: int, n_threads: int
+) -> Iterator[GrowthStep]:
+    """Yield the growth of a tree over some rows of a coded table; ``grown`` makes a tree of any step."""
+    rows = np.array(rows, dtype=np.int32)
     root = Place(0, rows.size, 0, seed, -1, -np.inf, np.inf)
     ground = Ground(binned, target, rule, np.asarray(signs, dtype=np.int64), log_table(target, rule), rows)
     if max_leaves > 0:
@@ -116,24 +118,20 @@ class Ground(NamedTuple):
 
 
 def breadth_first(ground: Ground, root: Place, n_threads: int) -> Iterator[GrowthStep]:
-    """Yield after every batch of nodes; the nodes nearest to the root come first."""
-    pieces, links, waiting = [], [], [(root, (-1, 0))]
-    while waiting:
-        batch = first_batch(waiting)
-        waiting = waiting[len(batch) :]
-        for (_, link), piece in zip(
-            batch, results_of(lambda item: piece_at(ground, item[0]), batch, n_threads), strict=True
-        ):
+    """Yield after every node that was split or grown to its end; the nodes nearest to the root come first."""
+    pieces, links, n_rows = [], [], 0
+    with WorkQueue(lambda item: piece_at(ground, item[0]), n_threads) as queue:
+        queue.add((root, (-1, 0)))
+        while queue.is_open():
+            (place, link), piece = queue.next_result()
             pieces.append(piece)
             links.append(link)
-            waiting += [(place, (len(pieces) - 1, node)) for node, place in open_places(piece)]
-        yield GrowthStep(pieces, links, True, not waiting)
-
-
-def first_batch(waiting: list) -> list:
-    """Return the first nodes that wait, at least one and together not too many rows."""
-    ends = np.cumsum([place.end - place.start for place, _ in waiting])
-    return waiting[: max(1, int(np.searchsorted(ends, BATCH_ROWS, side="right")))]
+            for node, below in open_places(piece):
+                queue.add((below, (len(pieces) - 1, node)))
+            n_rows += place.end - place.start
+            last = not queue.is_open()
+            yield GrowthStep(pieces, links, n_rows >= ROUND_ROWS or last, last)
+            n_rows = n_rows if n_rows < ROUND_ROWS else 0
 
 
 def best_first(ground: Ground, root: Place, max_leaves: int, n_threads: int) -> Iterator[GrowthStep]:
@@ -232,7 +230,7 @@ def grown(step: GrowthStep) -> Tree:
     return taken(together, preorder(together.left, together.right, 0))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def compacted(codes, target, rows):
     """Return the table of some rows: codes ranked among them, constant columns gone."""
     n_rows, n_columns = rows.size, codes.feature.size
@@ -291,7 +289,7 @@ def compacted(codes, target, rows):
     return own, Target(sample.labels, sample.amounts, sample.weights, target.starts)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def sample_of(target, rows, criterion):
     """Return the rows of a node with their targets one after the other."""
     n_outputs, n_rows = target.starts.size - 1, rows.size
@@ -318,15 +316,16 @@ def sample_of(target, rows, criterion):
     return Sample(rows, own_labels, own_amounts, own_weights, ranks, ordered)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def described_classes(labels, weights, starts, criterion, sums, place, value):
     """Return what is known of a node, and whether it is pure; its ``value`` is the shares of the classes."""
     n_sums, weight = sums.size, 0.0
-    for i in range(labels.shape[0]):
-        w = weights[i] if weights.size > 0 else 1.0
-        weight += w
-        for o in range(starts.size - 1):
-            sums[starts[o] + labels[i, o]] += w
+    for o in range(starts.size - 1):
+        first = starts[o]
+        for i in range(labels.shape[0]):
+            sums[first + labels[i, o]] += weights[i] if weights.size > 0 else 1.0
+    for k in range(starts[1]):
+        weight += sums[k]
     n_present = 0
     for k in range(n_sums):
         n_present += sums[k] > 0.0
@@ -339,7 +338,7 @@ def described_classes(labels, weights, starts, criterion, sums, place, value):
     return Node(impurity, weight, total, 0.0, place.lower, place.upper, place.seed), pure
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def described_amounts(amounts, weights, starts, criterion, sums, place, value):
     """Return the same for amounts: the value is their mean, or their median for the absolute error.
 
@@ -371,19 +370,26 @@ def described_amounts(amounts, weights, starts, criterion, sums, place, value):
     return Node(impurity, sums[0], total, centre, place.lower, place.upper, place.seed), pure
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
+def code_behind(codes, features, split, line):
+    """Return the feature's code behind a line of the sums."""
+    first = codes.start[split.candidate] if split.candidate < codes.feature.size else -1
+    return code_of(line, first, codes.meaning, codes.slot_code, features.common[split.feature])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def threshold_of(codes, features, split, order):
     """Return the middle between the two values that a cut separates; the largest number if all numbers go left."""
     if split.missing_left == 0 and split.place == order.size - 2:
         return LARGEST
-    first = features.start[split.feature]
-    below = features.highs[first + code_behind(codes, features, split.candidate, split.feature, order[split.place])]
-    above = features.lows[first + code_behind(codes, features, split.candidate, split.feature, order[split.place + 1])]
+    first, place = features.start[split.feature], split.place
+    below = features.highs[first + code_behind(codes, features, split, order[place])]
+    above = features.lows[first + code_behind(codes, features, split, order[place + 1])]
     middle = 0.5 * below + 0.5 * above
     return middle if below <= middle < above else below
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def weight_of(weights, rows):
     """Return the weight of some rows."""
     if weights.size == 0:
@@ -394,7 +400,7 @@ def weight_of(weights, rows):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def mean_of(target, rows):
     """Return the mean amount, or the share of the second class, of some rows."""
     total, weight = 0.0, 0.0
@@ -405,7 +411,7 @@ def mean_of(target, rows):
     return total / weight
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def first_is_heaviest(codes, target, rows, split, order):
     """Return whether the first of several categories has at least the weight of each of the others."""
     lines = lines_of(codes, rows, split.candidate, split.feature)
@@ -420,17 +426,17 @@ def first_is_heaviest(codes, target, rows, split, order):
     return first >= heaviest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def listed_side(codes, features, split, order, heavier_left):
     """Return the categories of the lighter side, ascending."""
     first, last = (split.place + 1, order.size) if heavier_left else (0, split.place + 1)
     listed = np.empty(last - first)
     for i in range(first, last):
-        listed[i - first] = code_behind(codes, features, split.candidate, split.feature, order[i])
+        listed[i - first] = code_behind(codes, features, split, order[i])
     return listed[sorted_order(listed)]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def longer(array, n_used, n_more):
     """Return the array, or a larger one with the same beginning if ``n_more`` entries do not fit."""
     if n_used + n_more <= array.size:
@@ -441,7 +447,7 @@ def longer(array, n_used, n_more):
     return room
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def grow_piece(codes, features, target, rows, root, rule, signs, logs, n_sums, n_values, max_splits):
     """Grow a tree over the rows, depth first, with at most ``max_splits`` questions; return it and what is open.
 

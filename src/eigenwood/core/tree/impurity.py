@@ -24,13 +24,13 @@ from eigenwood.core.sorting import sorted_order
 GINI, ENTROPY, ERROR, SQUARED_ERROR, POISSON, ABSOLUTE_ERROR = range(6)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def is_classifying(criterion):
     """Return whether the criterion speaks of classes."""
     return criterion <= ERROR
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def cost(sums, starts, criterion):
     """Return weight x impurity, averaged over the outputs; for regression without the part that is constant."""
     n_outputs = starts.size - 1
@@ -47,7 +47,7 @@ def cost(sums, starts, criterion):
     return total / n_outputs
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def class_cost(sums, first, last, criterion):
     """Return weight x impurity of one output."""
     total, part = 0.0, 0.0
@@ -68,7 +68,7 @@ def class_cost(sums, first, last, criterion):
     return total - part
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def amount_impurity(amounts, weights, centre, criterion):
     """Return the impurity of rows with these amounts in one output, around their mean or median."""
     total, weight = 0.0, 0.0
@@ -84,7 +84,7 @@ def amount_impurity(amounts, weights, centre, criterion):
     return max(total / weight, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def weighted_median(amounts, weights):
     """Return the amount with half the weight on either side; between two such amounts, the middle."""
     order = sorted_order(amounts)

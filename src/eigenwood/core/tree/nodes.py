@@ -107,3 +107,14 @@ def node_depths(left, right, chained):
             depth[left[i]] = depth[i] + 1
             depth[right[i]] = depth[i] + (0 if chained[i] else 1)
     return depth
+
+
+@njit(cache=True, nogil=True)
+def subtree_ends(left, right):
+    """Return for each node the first one after those below it; in preorder they are one stretch."""
+    end = np.empty(left.size, dtype=np.int64)
+    end[0] = left.size
+    for i in range(left.size):
+        if left[i] != LEAF:
+            end[left[i]], end[right[i]] = right[i], end[i]
+    return end

@@ -29,7 +29,7 @@ from eigenwood.core.tree.absolute import cut_costs
 from eigenwood.core.tree.binning import CATEGORY
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, GINI, SQUARED_ERROR, cost, is_classifying
 
-TIE = 1e-11  # of the node's own cost: splits closer than this are equal, and the earlier feature wins
+TIE = 1e-11  # of the node's own cost: splits closer than this are equal
 
 
 class Rule(NamedTuple):
@@ -93,7 +93,7 @@ class Split(NamedTuple):
     missing_left: int  # 1, 0, or -1 where no value is missing
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def new_bench(codes, n_sums):
     """Return room for the nodes of a coded table."""
     n_codes = 0
@@ -108,18 +108,18 @@ def new_bench(codes, n_sums):
     )
 
 
-@njit(cache=True, nogil=True)
-def add_up_classes(column, rows, labels, weights, starts, sums, bits):
-    """Add the class weights of the rows of a node up by the codes of one column; ``bits`` tells which codes occur."""
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_up_classes(columns, at, rows, labels, weights, starts, sums, bits):
+    """Add the class weights of the rows of a node up by the codes of column ``at``; ``bits`` tells which occur."""
     n_outputs, n_sums = starts.size - 1, sums.shape[1] - 1
     if weights.size == 0 and n_outputs == 1:
         for i in range(rows.size):
-            code = column[rows[i]]
+            code = columns[at, rows[i]]
             sums[code, labels[i, 0]] += 1.0
             bits[code >> 6] |= ONE << np.uint64(code & 63)
         return
     for i in range(rows.size):
-        code = column[rows[i]]
+        code = columns[at, rows[i]]
         bits[code >> 6] |= ONE << np.uint64(code & 63)
         weight = weights[i] if weights.size > 0 else 1.0
         for o in range(n_outputs):
@@ -127,12 +127,12 @@ def add_up_classes(column, rows, labels, weights, starts, sums, bits):
         sums[code, n_sums] += 1.0
 
 
-@njit(cache=True, nogil=True)
-def add_up_amounts(column, rows, amounts, weights, sums, bits):
-    """Add the weights and weighted amounts of the rows of a node up by the codes of one column."""
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_up_amounts(columns, at, rows, amounts, weights, sums, bits):
+    """Add the weights and weighted amounts of the rows of a node up by the codes of column ``at``."""
     n_outputs = amounts.shape[1]
     for i in range(rows.size):
-        code = column[rows[i]]
+        code = columns[at, rows[i]]
         bits[code >> 6] |= ONE << np.uint64(code & 63)
         weight = weights[i] if weights.size > 0 else 1.0
         sums[code, 0] += weight
@@ -141,7 +141,7 @@ def add_up_amounts(column, rows, amounts, weights, sums, bits):
         sums[code, 1 + n_outputs] += 1.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def add_up_slots(entry_start, entries, rows, labels, amounts, weights, starts, sums, bits):
     """Add the rows of a node up by the slots of all thin columns."""
     n_outputs, n_sums, classifying = starts.size - 1, sums.shape[1] - 1, labels.shape[0] > 0
@@ -160,7 +160,7 @@ def add_up_slots(entry_start, entries, rows, labels, amounts, weights, starts, s
                     sums[slot, 1 + o] += weight * amounts[i, o]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def cleared(sums, lines, n_lines):
     """Set some lines of the sums back to zero."""
     for i in range(n_lines):
@@ -168,7 +168,7 @@ def cleared(sums, lines, n_lines):
             sums[lines[i], k] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def groups_of(slots, n_present, slot_feature):
     """Return where the slots of each feature begin among those that occur, and where the last ones end."""
     group = np.empty(n_present + 1, dtype=np.int64)
@@ -181,11 +181,12 @@ def groups_of(slots, n_present, slot_feature):
     return group[: n_groups + 1]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def ordered_slots(slots, first, last, slot_code, common_code, n_rows, total, sums, order):
-    """Write the slots of one feature, ``slots[first:last]``, to ``order``, the common code among them if it occurs; return their number.
+    """Write the lines of one feature to ``order``, and return their number.
 
-    The common code has what the rare ones leave; it stands on the last line of the sums.
+    They are ``slots[first:last]`` and the common code, if it occurs: it has what the rare ones leave, and stands on
+    the last line of the sums.
     """
     common, n_sums = sums.shape[0] - 1, total.size
     for k in range(n_sums):
@@ -208,7 +209,7 @@ def ordered_slots(slots, first, last, slot_code, common_code, n_rows, total, sum
     return n_order
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def keeps_order(left_value, right_value, sign, lower, upper):
     """Return whether two values rise (or fall) as wanted and lie between the bounds."""
     if min(left_value, right_value) < lower or max(left_value, right_value) > upper:
@@ -216,29 +217,65 @@ def keeps_order(left_value, right_value, sign, lower, upper):
     return (left_value - right_value) * sign <= 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def is_free(rule, sign, lower, upper):
     """Return whether every cut is allowed."""
     return rule.min_leaf == 1 and rule.min_leaf_weight == 0.0 and sign == 0 and lower == -np.inf and upper == np.inf
 
 
-@njit(cache=True, nogil=True)
-def best_gini_cut(sums, order, first, last, base, total):
-    """Return the least cost and its place for two classes and nothing to heed: w(1 - Σp²) is 2 a b / (a + b)."""
+@njit(cache=True, nogil=True, error_model="numpy")
+def gini_pair(a, b, c, d):
+    """Return the cost of two sides with a, b and c, d of two classes: w(1 - Σp²) is 2 a b / (a + b)."""
+    return 2.0 * (a * b * (c + d) + c * d * (a + b)) / ((a + b) * (c + d))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def best_gini_cut(sums, order, n_order, total_a, total_b):
+    """Return the least cost of a cut and its place, for two classes and nothing to heed."""
     best, place = np.inf, -1
-    a, b, total_a, total_b = base[0], base[1], total[0], total[1]
-    for p in range(last + 1):
-        line = order[p]
-        a += sums[line, 0]
-        b += sums[line, 1]
-        c, d = total_a - a, total_b - b
-        found = (a * b * (c + d) + c * d * (a + b)) / ((a + b) * (c + d))
-        if found < best and p >= first:
+    a = b = 0.0
+    for p in range(n_order - 1):
+        a += sums[order[p], 0]
+        b += sums[order[p], 1]
+        found = gini_pair(a, b, total_a - a, total_b - b)
+        if found < best:
             best, place = found, p
-    return 2.0 * best, place
+    return best, place
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
+def line_cost(sums, line, total, starts, criterion, logs):
+    """Return the cost of one line of the sums against all the others."""
+    if criterion == GINI and total.size == 2:
+        a, b = sums[line, 0], sums[line, 1]
+        return gini_pair(a, b, total[0] - a, total[1] - b)
+    found, n_outputs = 0.0, starts.size - 1
+    for o in range(n_outputs):
+        left_weight = right_weight = left_part = right_part = 0.0
+        for k in range(starts[o], starts[o + 1]):
+            a = sums[line, k]
+            b = total[k] - a
+            left_weight += a
+            right_weight += b
+            if criterion == GINI:
+                left_part += a * a
+                right_part += b * b
+            elif criterion == ENTROPY:
+                left_part += x_log_x(a, logs)
+                right_part += x_log_x(b, logs)
+            else:
+                left_part = max(left_part, a)
+                right_part = max(right_part, b)
+        if criterion == GINI:
+            found += left_weight - left_part / left_weight + right_weight - right_part / right_weight
+        elif criterion == ENTROPY:
+            found += x_log_x(left_weight, logs) - left_part + x_log_x(right_weight, logs) - right_part
+        else:
+            found += left_weight - left_part + right_weight - right_part
+    return found / n_outputs
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def best_class_cut(sums, order, first, last, left, total, node, starts, rule, sign, unit, logs):
     """Return the least cost of a cut after one of the places ``first`` to ``last`` of ``order``, and that place.
 
@@ -248,8 +285,6 @@ def best_class_cut(sums, order, first, last, left, total, node, starts, rule, si
     criterion, n_sums = rule.criterion, total.size
     lower, upper, min_leaf, min_weight = node.lower, node.upper, rule.min_leaf, rule.min_leaf_weight
     free = is_free(rule, sign, lower, upper)
-    if free and criterion == GINI and n_sums == 2:
-        return best_gini_cut(sums, order, first, last, left, total)
     best, place = np.inf, -1
     n_left, n_all = left[n_sums], left[n_sums + 1]
     n_outputs = starts.size - 1
@@ -295,7 +330,7 @@ def best_class_cut(sums, order, first, last, left, total, node, starts, rule, si
     return best, place
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def x_log_x(x, logs):
     """Return x log₂ x, from the table if there is one."""
     if logs.size > 0:
@@ -303,7 +338,7 @@ def x_log_x(x, logs):
     return x * math.log2(x) if x > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, costs):
     """Return the same for amounts; ``costs`` has the cost of every cut, or is empty where the sums tell it."""
     criterion, n_outputs = rule.criterion, total.size - 1
@@ -341,7 +376,7 @@ def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, cos
     return best, place
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def sort_categories(order, n_order, sums, starts, classifying, total, weight):
     """Put the categories in the order in which they are cut."""
     keys = np.empty(n_order)
@@ -356,7 +391,7 @@ def sort_categories(order, n_order, sums, starts, classifying, total, weight):
         order[i] = before[by_key[i]]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def write_component(keys, order, sums, starts, classifying, total, weight):
     """Write the places of the categories along the first principal component of what they are like."""
     first = 0 if classifying else 1
@@ -383,7 +418,7 @@ def write_component(keys, order, sums, starts, classifying, total, weight):
             keys[i] += sign * table[i, k] * direction[k]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def multiway_cost(order, n_order, sums, n_sums, starts, rule, unit):
     """Return the cost of one branch for each category, or infinity when one of them would be too small."""
     total, n_first = 0.0, starts[1] if is_classifying(rule.criterion) else 1
@@ -398,21 +433,28 @@ def multiway_cost(order, n_order, sums, n_sums, starts, rule, unit):
     return total
 
 
-@njit(cache=True, nogil=True)
-def random_place(codes, features, candidate, feature, order, n_numbers, draw):
+@njit(cache=True, nogil=True, error_model="numpy")
+def random_place(order, n_numbers, first_code, meaning, slot_code, common, first_value, lows, highs, draw):
     """Return the last place that lies below a random threshold between the least and the greatest value."""
-    first = features.start[feature]
-    low = features.lows[first + code_behind(codes, features, candidate, feature, order[0])]
-    high = features.highs[first + code_behind(codes, features, candidate, feature, order[n_numbers - 1])]
+    low = lows[first_value + code_of(order[0], first_code, meaning, slot_code, common)]
+    high = highs[first_value + code_of(order[n_numbers - 1], first_code, meaning, slot_code, common)]
     share = np.float64(draw >> np.uint64(11)) / 9007199254740992.0  # 53 random bits
     threshold = low * (1.0 - share) + high * share
     for place in range(n_numbers - 2):
-        if features.highs[first + code_behind(codes, features, candidate, feature, order[place + 1])] > threshold:
+        if highs[first_value + code_of(order[place + 1], first_code, meaning, slot_code, common)] > threshold:
             return place
     return max(n_numbers - 2, 0)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
+def code_of(line, first_code, meaning, slot_code, common):
+    """Return the feature's code behind a line of the sums; ``first_code`` is -1 for a thin column."""
+    if first_code >= 0:
+        return meaning[first_code + line]
+    return slot_code[line] if line < slot_code.size else common
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def best_of_feature(
     sums,
     order,
@@ -451,15 +493,28 @@ def best_of_feature(
             last = min(last, n_order - 3)
         if classifying:
             found, cut = best_class_cut(sums, order, first, last, left, total, node, starts, rule, sign, unit, logs)
+        elif side == 1:
+            found, cut = best_amount_cut(sums, order, first, last, left, total, node, rule, sign, left_costs)
         else:
-            costs = left_costs if side == 1 else right_costs
-            found, cut = best_amount_cut(sums, order, first, last, left, total, node, rule, sign, costs)
+            found, cut = best_amount_cut(sums, order, first, last, left, total, node, rule, sign, right_costs)
         if side == first_side or found < best - TIE * node.weight * node.impurity:
             best, place, missing_left = found, cut, side if has_missing else -1
     return best, place, missing_left
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
+def is_better(cost, feature, best_cost, best_feature, tie, seed):
+    """Return whether a cut costs less than the best so far; of two equal ones a draw decides.
+
+    In a small node many features are equally good. To prefer, say, the first of them makes trees that are measurably
+    worse on new rows.
+    """
+    if cost < best_cost - tie or best_feature < 0:
+        return cost < np.inf
+    return cost <= best_cost + tie and mixed(seed ^ np.uint64(feature + 1)) < mixed(seed ^ np.uint64(best_feature + 1))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def find_split(codes, features, sample, total, starts, signs, rule, node, only, logs, bench):
     """Return the best split of a node and the codes that occur there, in the order in which they are cut.
 
@@ -469,7 +524,8 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
     classifying, unit = is_classifying(rule.criterion), weights.size == 0
     sums, bits, slot_sums, slot_bits = bench.sums, bench.bits, bench.slot_sums, bench.slot_bits
     columns, column_feature, column_start = codes.columns, codes.feature, codes.start
-    slot_feature, slot_code, kinds, missing = codes.slot_feature, codes.slot_code, features.kind, features.missing
+    slot_feature, slot_code, meaning, kinds = codes.slot_feature, codes.slot_code, codes.meaning, features.kind
+    missing, commons, value_start, highs = features.missing, features.common, features.start, features.highs
     n_columns, n_slots, n_rows = column_feature.size, slot_feature.size, rows.size
     slots, n_present = np.empty(n_slots, dtype=np.int64), 0
     if n_slots > 0:
@@ -484,6 +540,8 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
     drawing, seed = rule.max_features < kinds.size and only < 0, node.seed
     tie = TIE * node.weight * node.impurity
     best = Split(np.inf, -1, -1, -1, -1)
+    plain = classifying and is_free(rule, 0, node.lower, node.upper) and not (rule.at_random or rule.multiway)
+    pair = plain and rule.criterion == GINI and total.size == 2
     n_tried = 0
     for t in range(n_candidates):
         if drawing:
@@ -497,40 +555,66 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
             continue
         if dense:
             if classifying:
-                add_up_classes(columns[candidate], rows, labels, weights, starts, sums, bits)
+                add_up_classes(columns, candidate, rows, labels, weights, starts, sums, bits)
             else:
-                add_up_amounts(columns[candidate], rows, amounts, weights, sums, bits)
-            n_order = taken_out(bits, word_count(column_start[candidate + 1] - column_start[candidate]), order)
+                add_up_amounts(columns, candidate, rows, amounts, weights, sums, bits)
+            first_code = column_start[candidate]
+            n_order = taken_out(bits, word_count(column_start[candidate + 1] - first_code), order)
         else:
-            first, last = group[candidate - n_columns], group[candidate - n_columns + 1]
-            n_order = ordered_slots(
-                slots, first, last, slot_code, features.common[feature], n_rows, total, slot_sums, order
-            )
-        lines = sums if dense else slot_sums
+            first_code, first, last = -1, group[candidate - n_columns], group[candidate - n_columns + 1]
+            if plain and last - first == 1 and signs[feature] == 0 and missing[feature] < 0:
+                # a column of two values: nothing to put in order
+                if slot_sums[slots[first], total.size] < n_rows:
+                    n_tried += 1
+                    found = line_cost(slot_sums, slots[first], total, starts, rule.criterion, logs)
+                    if is_better(found, feature, best.cost, best.feature, tie, node.seed):
+                        best = Split(found, candidate, feature, 0, -1)
+                        n_best = ordered_slots(
+                            slots, first, last, slot_code, commons[feature], n_rows, total, slot_sums, best_order
+                        )
+                if drawing and n_tried >= rule.max_features and best.candidate >= 0:
+                    break
+                continue
+            n_order = ordered_slots(slots, first, last, slot_code, commons[feature], n_rows, total, slot_sums, order)
         if n_order >= 2:
             n_tried += 1
             place, draw = -1, node.seed
-            is_category = kinds[feature] == CATEGORY
-            has_missing = missing[feature] >= 0 and missing[feature] == code_behind(
-                codes, features, candidate, feature, order[n_order - 1]
-            )
+            is_category, has_missing = kinds[feature] == CATEGORY, False
+            if missing[feature] >= 0:
+                last_code = code_of(order[n_order - 1], first_code, meaning, slot_code, commons[feature])
+                has_missing = last_code == missing[feature]
             if is_category and not rule.multiway:
-                sort_categories(order, n_order, lines, starts, classifying, total, node.weight)
+                sort_categories(order, n_order, sums if dense else slot_sums, starts, classifying, total, node.weight)
             if rule.at_random:
                 draw = mixed(node.seed ^ mixed(np.uint64(feature + 1)))
                 if is_category:
                     place = np.int64(draw % np.uint64(n_order - 1))
                 else:
-                    place = random_place(codes, features, candidate, feature, order, n_order - has_missing, draw)
+                    place = random_place(
+                        order,
+                        n_order - has_missing,
+                        first_code,
+                        meaning,
+                        slot_code,
+                        commons[feature],
+                        value_start[feature],
+                        features.lows,
+                        highs,
+                        draw,
+                    )
             if rule.criterion == ABSOLUTE_ERROR:
                 own = lines_of(codes, rows, candidate, feature)
-                right_costs = cut_costs(own, order[:n_order], sample.ranks, sample.ordered, weights, False)
-                left_costs = cut_costs(own, order[:n_order], sample.ranks, sample.ordered, weights, True)
-            if is_category and rule.multiway:
+                right_costs = cut_costs(own, order[:n_order], sample.ranks, sample.ordered, weights, 0)
+                left_costs = cut_costs(own, order[:n_order], sample.ranks, sample.ordered, weights, 1)
+            if pair and not has_missing and signs[feature] == 0:
+                found, place = best_gini_cut(sums if dense else slot_sums, order, n_order, total[0], total[1])
+                side = -1
+            elif is_category and rule.multiway:
+                lines = sums if dense else slot_sums
                 found, place, side = multiway_cost(order, n_order, lines, total.size, starts, rule, unit), 0, -1
             else:
                 found, place, side = best_of_feature(
-                    lines,
+                    sums if dense else slot_sums,
                     order,
                     n_order,
                     has_missing,
@@ -548,7 +632,7 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
                     unit,
                     left,
                 )
-            if found < best.cost - tie or (found <= best.cost + tie and feature < best.feature):
+            if is_better(found, feature, best.cost, best.feature, tie, node.seed):
                 best = Split(found, candidate, feature, place, side)
                 n_best = n_order
                 for i in range(n_order):
@@ -561,17 +645,7 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
     return best, best_order[:n_best]
 
 
-@njit(cache=True, nogil=True)
-def code_behind(codes, features, candidate, feature, line):
-    """Return the feature's code behind a line of the sums."""
-    if candidate < codes.feature.size:
-        return codes.meaning[codes.start[candidate] + line]
-    if line == codes.slot_feature.size:
-        return features.common[feature]
-    return codes.slot_code[line]
-
-
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def place_of(ascending, value):
     """Return the first place of an ascending array whose entry is at least ``value``."""
     low, high = 0, ascending.size
@@ -584,7 +658,7 @@ def place_of(ascending, value):
     return low
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def lines_of(codes, rows, candidate, feature):
     """Return the line of the sums on which each row stands in one column."""
     lines = np.empty(rows.size, dtype=np.int64)
@@ -604,7 +678,7 @@ def lines_of(codes, rows, candidate, feature):
     return lines
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def moved_rows(codes, rows, split, order):
     """Bring the rows that go left to the front, each side in its old order; return how many those are."""
     widest = 0
@@ -615,15 +689,25 @@ def moved_rows(codes, rows, split, order):
         side[order[i]] = i <= split.place
     if split.missing_left >= 0:
         side[order[order.size - 1]] = split.missing_left
-    lines = lines_of(codes, rows, split.candidate, split.feature)
     spare = np.empty(rows.size, dtype=np.int32)
     n_left, n_right = 0, 0
-    for i in range(rows.size):
-        row, left = rows[i], side[lines[i]]
-        rows[n_left] = row
-        spare[n_right] = row
-        n_left += left
-        n_right += 1 - left
+    if split.candidate < codes.feature.size:
+        column = codes.columns[split.candidate]
+        for i in range(rows.size):
+            row = rows[i]
+            left = side[column[row]]
+            rows[n_left] = row
+            spare[n_right] = row
+            n_left += left
+            n_right += 1 - left
+    else:
+        lines = lines_of(codes, rows, split.candidate, split.feature)
+        for i in range(rows.size):
+            row, left = rows[i], side[lines[i]]
+            rows[n_left] = row
+            spare[n_right] = row
+            n_left += left
+            n_right += 1 - left
     for i in range(n_right):
         rows[n_left + i] = spare[i]
     return n_left

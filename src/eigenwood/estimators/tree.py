@@ -1,0 +1,757 @@
+"""Decision trees with scikit-learn's face."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+import sklearn.tree
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, clone
+from sklearn.callback import with_callbacks
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from eigenwood.core.tree.binning import Binned, binned_dense, binned_sparse
+from eigenwood.core.tree.growing import Target, grown, growth_steps
+from eigenwood.core.tree.impurity import (
+    ABSOLUTE_ERROR,
+    ENTROPY,
+    ERROR,
+    GINI,
+    POISSON,
+    SQUARED_ERROR,
+)
+from eigenwood.core.tree.nodes import Tree
+from eigenwood.core.tree.predicting import MOST_FEATURES, decision_path, leaves_of, walk_of
+from eigenwood.core.tree.pruning import alpha_errors, collapse_alphas, pruned_at, pruning_path, reduced_error
+from eigenwood.core.tree.splitting import Rule
+from eigenwood.errors import InputError
+from eigenwood.estimators.parameters import describe
+from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE
+from eigenwood.estimators.tree_view import TreeView
+from eigenwood.estimators.watching import TIME_LIMIT, Outcome, Watch, Watched
+from eigenwood.proofs.claim import Certificate
+from eigenwood.proofs.tree import leaf_of_rows, mean_loss, tree_certificate
+from eigenwood.validation.arrays import check_finite, check_weights
+from eigenwood.validation.categories import FROM_DTYPE, CategoricalFeatures, Mixed, check_mixed
+from eigenwood.validation.params import (
+    AnyOf,
+    Choice,
+    ClassWeights,
+    Nothing,
+    Number,
+    Seed,
+    Share,
+    Signs,
+    check_params,
+)
+from eigenwood.validation.seeds import integer_seeds
+from eigenwood.validation.state import Array, CategoryLists, Nodes, OutputLabels
+from eigenwood.validation.targets import check_amounts, check_outputs, output_weights
+from eigenwood.validation.threads import N_JOBS, thread_count
+
+CLASS_CRITERIA = {"gini": GINI, "entropy": ENTROPY, "log_loss": ENTROPY, "error": ERROR}
+AMOUNT_CRITERIA = {
+    "squared_error": SQUARED_ERROR,
+    "friedman_mse": SQUARED_ERROR,
+    "absolute_error": ABSOLUTE_ERROR,
+    "poisson": POISSON,
+}
+VALIDATION, COST_COMPLEXITY_CV = PRUNINGS = ("validation", "cost_complexity_cv")
+SUBSET, MULTIWAY = CATEGORICAL_SPLITS = ("subset", "multiway")
+FEATURE_COUNTS = {"sqrt": math.sqrt, "log2": math.log2}
+RARE_SHARE = 0.5  # a column is kept by its rare entries when those are at most this share of its rows
+MOST_LEAVES = 2**31
+NO_DEPTH = 2**31 - 1
+MOST_ROWS = 2**60
+MOST_ALPHAS = 500  # that cross-validation looks at
+
+TREE_PARAMS = {
+    "splitter": Choice(("best", "random")),
+    "max_depth": AnyOf(Nothing(), Number(at_least=1, whole=True)),
+    "min_samples_split": AnyOf(Number(at_least=2, whole=True), Share()),
+    "min_samples_leaf": AnyOf(Number(at_least=1, whole=True), Share(below=1)),
+    "min_weight_fraction_leaf": Number(at_least=0, at_most=0.5),
+    "max_features": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(), Choice(tuple(FEATURE_COUNTS))),
+    "random_state": Seed(),
+    "max_leaf_nodes": AnyOf(Nothing(), Number(at_least=2, at_most=MOST_LEAVES, whole=True)),
+    "min_impurity_decrease": Number(at_least=0),
+    "ccp_alpha": Number(at_least=0),
+    "monotonic_cst": Signs(),
+    "leaf_uncertainty": Number(at_least=0),
+    "categorical_features": CategoricalFeatures(),
+    "categorical_split": Choice(CATEGORICAL_SPLITS),
+    "prune": AnyOf(Nothing(), Choice(PRUNINGS)),
+    "validation_fraction": Share(below=1),
+    "cv": Number(at_least=2, whole=True),
+    "n_jobs": N_JOBS,
+    "time_limit": TIME_LIMIT,
+}
+TREE_STATE = {
+    **FEATURE_STATE,
+    "nodes_": Nodes("n_features", "n_values"),
+    "n_outputs_": COUNT,
+    "max_features_": COUNT,
+    "categories_": CategoryLists("n_features"),
+    "is_categorical_": Array("b", ("n_features",)),
+    "n_binned_": COUNT,
+    "split_seed_": COUNT,
+    "pruning_curve_": Array("f", ("n_prunings", 3)),
+    **FIT_STATE,
+}
+
+
+class TreeData(NamedTuple):
+    """Checked rows and what they are to be told apart by."""
+
+    mixed: Mixed
+    target: Target
+    labels: list[np.ndarray]  # the classes of each output; none for regression
+
+    def n_rows(self) -> int:
+        return self.mixed.X.shape[0]
+
+    def weights(self) -> np.ndarray:
+        return self.target.weights if self.target.weights.size else np.ones(self.n_rows())
+
+    def taken(self, rows: np.ndarray) -> TreeData:
+        """Return some of the rows."""
+        parts = [part[rows] if part.shape[0] else part for part in self.target[:3]]
+        return TreeData(self.mixed._replace(X=self.mixed.X[rows]), Target(*parts, self.target.starts), self.labels)
+
+
+class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
+    """What both trees share."""
+
+    nodes_: Tree
+    categories_: list
+    n_outputs_: int
+    pruning_curve_: np.ndarray
+    tree_: TreeView
+
+    @abstractmethod
+    def _criterion(self) -> int:
+        """Return the code of the criterion."""
+
+    @abstractmethod
+    def _checked_target(self, y: Any, n_rows: int, kept: np.ndarray, weights: np.ndarray, known: list | None) -> tuple:
+        """Return the target of the rows that are kept, of ``n_rows``, and the classes of its outputs."""
+
+    @abstractmethod
+    def _class_lists(self) -> list[np.ndarray]:
+        """Return the classes of each output; none for regression."""
+
+    @abstractmethod
+    def _n_classes(self) -> list[int]:
+        """Return how many values a node has for each output."""
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
+        """Grow a tree over the rows of X and their targets y, and cut it back if ``prune`` says so.
+
+        ``X_val`` and ``y_val`` are the validation set of ``prune='validation'``; without them a fraction of the rows
+        is put aside.
+        """
+        check_params(self)
+        self._check_pruning(X_val, y_val)
+        watch = Watch(self)
+        data = self._checked(X, y, sample_weight)
+        given = None
+        if X_val is not None:
+            given = self._checked_query(data.mixed.categories, data.labels, X_val, y_val, sample_weight_val)
+        seed, split_seed = (int(number) for number in integer_seeds(self.random_state, 2))
+        learn_rows, held_out = self._parts(data, given, split_seed)
+        threads = thread_count(type(self).__name__, self.n_jobs)
+
+        binned = self._binned(data, threads)
+        outcome = self._grown(watch, binned, data, learn_rows, seed, threads)
+        whole = grown(outcome.step)
+        tree, curve = self._pruned(whole, binned, data, learn_rows, held_out, seed, threads)
+
+        self._store(data, tree, curve, outcome, n_binned=int((~binned.features.exact).sum()), split_seed=split_seed)
+        learnt = data if held_out is given else data.taken(learn_rows)
+        leaves = leaves_of(self._walk, learnt.mixed.X, threads).nodes
+        self.certificate_ = self._proved(learnt, leaves, self._pruning_errors())
+        return self
+
+    def apply(self, X):
+        """Return the leaf in which each row of X ends."""
+        return self._leaves(X).astype(np.int64)
+
+    def decision_path(self, X):
+        """Return the nodes that each row of X visits, as a sparse matrix of ones."""
+        return sparse.csr_matrix(decision_path(self.nodes_, self._leaves(X)))
+
+    def get_depth(self):
+        """Return the depth of the tree; a tree of one leaf has depth 0."""
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self):
+        """Return the number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+        """Return the ``ccp_alphas`` at which the tree loses leaves, and the ``impurities`` of its leaves then."""
+        whole = clone(self).set_params(ccp_alpha=0.0, prune=None).fit(X, y, sample_weight=sample_weight)
+        path = pruning_path(whole.nodes_)
+        return Bunch(ccp_alphas=path.alphas, impurities=path.impurities)
+
+    @property
+    def feature_importances_(self):
+        """How much each feature lowers the impurity, as shares of the whole."""
+        check_is_fitted(self)
+        return self.tree_.compute_feature_importances()
+
+    def _leaves(self, X) -> np.ndarray:
+        check_is_fitted(self)
+        rows = check_mixed(self, X, known=self.categories_).X
+        found = leaves_of(self._walk, rows, thread_count(type(self).__name__, self.n_jobs))
+        if found.met_infinity:
+            check_finite(type(self).__name__, rows, getattr(self, "feature_names_in_", None), missing=True)
+        return found.nodes
+
+    def _check_pruning(self, X_val, y_val) -> None:
+        who = type(self).__name__
+        if (X_val is None) != (y_val is None):
+            raise InputError(f"{who}: X_val and y_val must be given together; got only one of them.")
+        if X_val is not None and self.prune != VALIDATION:
+            raise InputError(f"{who}: X_val must be given with prune='validation' only; got prune={self.prune!r}.")
+        if self.prune == COST_COMPLEXITY_CV and self.ccp_alpha > 0:
+            raise InputError(
+                f"{who}: ccp_alpha must be 0 when prune='cost_complexity_cv' chooses it; got {self.ccp_alpha}."
+            )
+
+    def _checked(self, X, y, sample_weight) -> TreeData:
+        """Return the training data; rows of weight 0 are gone."""
+        who = type(self).__name__
+        mixed = check_mixed(self, X, self.categorical_features)
+        check_finite(who, mixed.X, getattr(self, "feature_names_in_", None), missing=True)
+        if mixed.X.shape[1] >= MOST_FEATURES:
+            raise InputError(f"{who}: X must have fewer than {MOST_FEATURES} columns; got {mixed.X.shape[1]}.")
+        data = self._with_target(mixed, y, sample_weight, None)
+        self._check_signs(data)
+        return data
+
+    def _checked_query(self, categories: list, labels: list, X, y, sample_weight=None) -> TreeData:
+        """Return more rows of the same kind, for validation or to verify."""
+        mixed = check_mixed(self, X, known=categories)
+        check_finite(type(self).__name__, mixed.X, getattr(self, "feature_names_in_", None), missing=True)
+        return self._with_target(mixed, y, sample_weight, labels)
+
+    def _with_target(self, mixed: Mixed, y, sample_weight, known: list | None) -> TreeData:
+        """Return rows with their targets; those of weight 0 are gone."""
+        n_rows = mixed.X.shape[0]
+        weights = check_weights(self, sample_weight, n_rows)
+        kept = np.flatnonzero(weights)
+        target, labels = self._checked_target(y, n_rows, kept, weights[kept], known)
+        rows = mixed.X if kept.size == n_rows else mixed.X[kept]
+        data = TreeData(mixed._replace(X=rows), target, labels)
+        heavy = np.flatnonzero(data.weights())  # class_weight may have made more weights 0
+        if heavy.size == 0:
+            raise InputError(f"{type(self).__name__}: class_weight must leave some row a weight above 0; got none.")
+        return data if heavy.size == kept.size else data.taken(heavy)
+
+    def _check_signs(self, data: TreeData) -> None:
+        """Raise unless monotonic constraints can be kept."""
+        if self.monotonic_cst is None:
+            return
+        who, signs, n_features = type(self).__name__, np.asarray(self.monotonic_cst), data.mixed.X.shape[1]
+        n_outputs = data.target.starts.size - 1
+        if signs.size != n_features:
+            raise InputError(
+                f"{who}: monotonic_cst has shape {signs.shape[0]} but the input data X has {n_features} features; "
+                "it must have one entry for each."
+            )
+        if n_outputs > 1:
+            raise InputError(
+                f"{who}: Monotonicity constraints are not supported with multiple outputs; got {n_outputs}."
+            )
+        if data.labels and data.labels[0].size > 2:
+            raise InputError(
+                f"{who}: Monotonicity constraints are not supported with multiclass classification; "
+                f"got {data.labels[0].size} classes."
+            )
+        if any(labels is not None and sign != 0 for labels, sign in zip(data.mixed.categories, signs, strict=True)):
+            raise InputError(f"{who}: monotonic_cst must be 0 for a category; got another sign.")
+
+    def _parts(self, data: TreeData, given: TreeData | None, seed: int) -> tuple[np.ndarray, TreeData | None]:
+        """Return the rows to learn from and the validation data."""
+        rows = np.arange(data.n_rows())
+        if self.prune != VALIDATION or given is not None:
+            return rows, given
+        learn, held_out = self._split(data, seed)
+        return learn, data.taken(held_out)
+
+    def _split(self, data: TreeData, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows to learn from and those put aside, by class if every class has enough rows."""
+        rows = np.arange(data.n_rows())
+        if rows.size < 2:
+            raise InputError(f"{type(self).__name__}: prune='validation' needs at least 2 rows; got {rows.size}.")
+        n_aside = min(max(1, round(self.validation_fraction * rows.size)), rows.size - 1)
+        classes = strata(data, n_aside)
+        learn, aside = train_test_split(rows, test_size=n_aside, stratify=classes, random_state=seed)
+        return np.sort(learn), np.sort(aside)
+
+    def _binned(self, data: TreeData, threads: int) -> Binned:
+        counts = data.mixed.counts()
+        if sparse.issparse(data.mixed.X):
+            return binned_sparse(data.mixed.X.tocsc(), counts, threads)
+        return binned_dense(data.mixed.X, counts, RARE_SHARE, threads)
+
+    def _rule(self, data: TreeData, n_rows: int, total_weight: float) -> Rule:
+        """Return how the tree is grown, with all fractions turned into numbers of rows."""
+        min_leaf = rows_of_share(self.min_samples_leaf, n_rows)
+        min_split = max(2, rows_of_share(self.min_samples_split, n_rows), 2 * min_leaf)
+        return Rule(
+            criterion=self._criterion(),
+            max_depth=NO_DEPTH if self.max_depth is None else min(int(self.max_depth), NO_DEPTH),
+            min_split=min_split,
+            min_leaf=min_leaf,
+            min_leaf_weight=float(self.min_weight_fraction_leaf * total_weight),
+            min_decrease=float(self.min_impurity_decrease),
+            uncertainty=float(self.leaf_uncertainty),
+            max_features=feature_count(self.max_features, data.mixed.X.shape[1]),
+            at_random=self.splitter == "random",
+            multiway=self.categorical_split == MULTIWAY,
+            total_weight=float(total_weight),
+        )
+
+    def _steps(self, binned: Binned, data: TreeData, rows: np.ndarray, seed: int, threads: int):
+        """Return the growth of a tree over some rows."""
+        rule = self._rule(data, rows.size, float(data.weights()[rows].sum()))
+        n_features = data.mixed.X.shape[1]
+        signs = np.zeros(n_features) if self.monotonic_cst is None else np.asarray(self.monotonic_cst)
+        max_leaves = 0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes)
+        return growth_steps(binned, data.target, rows, rule, signs, max_leaves, np.uint64(seed), threads)
+
+    def _grown(
+        self, watch: Watch, binned: Binned, data: TreeData, rows: np.ndarray, seed: int, threads: int
+    ) -> Outcome:
+        return watch.follow(
+            self._steps(binned, data, rows, seed, threads),
+            max_rounds=None,
+            fitted=lambda step: self._attributes(data, grown(step)),
+            X=data.mixed.X,
+            y=None,
+        )
+
+    def _pruned(self, whole: Tree, binned, data, rows, held_out, seed, threads) -> tuple[Tree, np.ndarray]:
+        """Return the tree cut back as wished, and the curve: alpha, leaves and error of each tree on the way."""
+        tree = whole
+        if self.ccp_alpha > 0:
+            tree = pruned_at(whole, collapse_alphas(whole), float(self.ccp_alpha))
+        if self.prune == VALIDATION:
+            leaves = leaves_of(walk_of(tree), held_out.mixed.X, threads).nodes
+            found = reduced_error(tree, leaves, held_out.target, self._criterion())
+            return found.tree, np.column_stack([np.zeros(found.errors.size), found.n_leaves, found.errors])
+        if self.prune == COST_COMPLEXITY_CV:
+            return self._cross_validated(tree, binned, data, rows, seed, threads)
+        return tree, np.empty((0, 3))
+
+    def _cross_validated(self, tree: Tree, binned, data, rows, seed, threads) -> tuple[Tree, np.ndarray]:
+        """Return the tree of the alpha with the least error over the folds; of equal ones, the largest."""
+        path = pruning_path(tree)
+        places = np.unique(np.linspace(0, path.alphas.size - 1, min(MOST_ALPHAS, path.alphas.size)).astype(int))
+        # between two alphas the tree is the same; the geometric mean stands for all of them (Breiman et al. 1984)
+        alphas = np.sqrt(path.alphas * np.append(path.alphas[1:], path.alphas[-1:]))[places]
+        errors = np.zeros(alphas.size)
+        for learn, check in self._folds(data, seed):
+            *_, step = self._steps(binned, data, learn, seed, threads)
+            fold, part = grown(step), data.taken(check)
+            leaves = leaves_of(walk_of(fold), part.mixed.X, threads).nodes
+            found = alpha_errors(fold, collapse_alphas(fold), leaves, part.target, self._criterion(), alphas)
+            errors += found * part.weights().sum()
+        errors /= data.weights().sum()
+        best = int(np.flatnonzero(errors <= errors.min() * (1.0 + 1e-12))[-1])
+        curve = np.column_stack([alphas, path.n_leaves[places], errors])
+        return pruned_at(tree, collapse_alphas(tree), alphas[best]), curve
+
+    def _folds(self, data: TreeData, seed: int):
+        """Return the folds of cross-validation, by class where every class has enough rows."""
+        n_folds = min(self.cv, data.n_rows())
+        if n_folds < 2:
+            raise InputError(f"{type(self).__name__}: prune='cost_complexity_cv' needs at least 2 rows; got 1.")
+        rows, classes = np.arange(data.n_rows()), strata(data, n_folds)
+        if classes is None or np.bincount(classes).min() < n_folds:
+            return KFold(n_folds, shuffle=True, random_state=seed).split(rows)
+        return StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(rows, classes)
+
+    def _attributes(self, data: TreeData, tree: Tree) -> dict:
+        """Return the fitted attributes that a tree stands for."""
+        n_features = data.mixed.X.shape[1]
+        return {
+            "nodes_": tree,
+            "n_outputs_": data.target.starts.size - 1,
+            "max_features_": feature_count(self.max_features, n_features),
+            "categories_": data.mixed.categories,
+            "is_categorical_": np.array([labels is not None for labels in data.mixed.categories]),
+        }
+
+    def _store(self, data: TreeData, tree: Tree, curve, outcome: Outcome, *, n_binned: int, split_seed: int) -> None:
+        for name, value in self._attributes(data, tree).items():
+            setattr(self, name, value)
+        self.pruning_curve_ = np.asarray(curve, dtype=np.float64)
+        self.n_binned_, self.split_seed_ = n_binned, split_seed
+        self.stop_reason_ = outcome.reason
+        self._attach()
+
+    def _attach(self) -> None:
+        """Make what is derived from the nodes."""
+        self.tree_ = TreeView(self.nodes_, self.n_features_in_, self._n_classes())
+        self._walk = walk_of(self.nodes_)
+
+    def check_fitted(self) -> None:
+        """Raise unless the attributes of a model file agree with each other; make what is derived from them."""
+        if sum(self._n_classes()) != self.nodes_.value.shape[1] or len(self._n_classes()) != self.n_outputs_:
+            raise InputError(f"{type(self).__name__}: nodes_ must have one value for each class or output.")
+        is_category = np.array([labels is not None for labels in self.categories_], dtype=bool)
+        if (is_category != self.is_categorical_).any():
+            raise InputError(f"{type(self).__name__}: categories_ must be there for the columns of is_categorical_.")
+        self._attach()
+
+    def _pruning_errors(self) -> tuple[float, float] | None:
+        """Return the validation error before and after pruning."""
+        if self.pruning_curve_.size == 0:
+            return None
+        errors = self.pruning_curve_[:, 2]
+        return float(errors[0]), float(errors.min() if self.prune == COST_COMPLEXITY_CV else errors[-1])
+
+    def _proved(self, data: TreeData, leaves: np.ndarray, pruning: tuple[float, float] | None) -> Certificate:
+        """Return the claims about the fitted tree, for the rows it learnt from."""
+        return tree_certificate(
+            self.nodes_,
+            leaves,
+            data.target,
+            self._criterion(),
+            n_binned=self.n_binned_,
+            bounded=self.monotonic_cst is not None,
+            pruning=pruning,
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def unless_one(weights: np.ndarray) -> np.ndarray:
+    """Return the weights, or nothing if all are 1: whole counts are faster and exact."""
+    return np.empty(0) if (weights == 1.0).all() else weights
+
+
+def rows_of_share(given: float, n_rows: int) -> int:
+    """Return a number of rows, given as such or as a share of all."""
+    return min(int(given), MOST_ROWS) if isinstance(given, (int, np.integer)) else math.ceil(given * n_rows)
+
+
+def feature_count(max_features: Any, n_features: int) -> int:
+    """Return how many features are looked at for a split."""
+    if max_features is None:
+        return n_features
+    if isinstance(max_features, str):
+        return max(1, int(FEATURE_COUNTS[max_features](n_features)))
+    if isinstance(max_features, (int, np.integer)):
+        return int(max_features)
+    return max(1, int(max_features * n_features))
+
+
+def strata(data: TreeData, n_least: int) -> np.ndarray | None:
+    """Return the classes of a single output if each has at least 2 rows and there are few enough of them."""
+    if len(data.labels) != 1:
+        return None
+    codes = np.unique(data.target.labels[:, 0], return_inverse=True)[1]
+    counts = np.bincount(codes)
+    enough = counts.min() >= 2 and counts.size <= min(n_least, codes.size - n_least)
+    return codes if enough else None
+
+
+@describe
+class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
+    """Ask one question after the other until a class is clear.
+
+    Like :class:`sklearn.tree.DecisionTreeClassifier`, with its parameters and attributes. Differences: (1) thresholds
+    are found in integer codes, exactly, several times faster, and X is not rounded to float32; (2) categories and
+    missing values are used as they are; (3) ``criterion='error'``; (4) pruning with a validation set or by
+    cross-validation; (5) ``n_jobs``, ``time_limit``, callbacks and a ``certificate_``; (6) the draw of
+    ``max_features`` counts only features that can split the node.
+
+    Parameters
+    ----------
+    criterion : 'gini', 'entropy', 'log_loss' or 'error', default='gini'
+        How mixed a node is: 1 - Σp², -Σ p log₂ p (twice), or 1 - max p.
+
+    Attributes
+    ----------
+    classes_, n_classes_, n_outputs_, n_features_in_, feature_names_in_, feature_importances_, max_features_, tree_
+        As in scikit-learn.
+    categories_ : list
+        The labels of each column's categories, None for a column of numbers.
+    is_categorical_ : ndarray of shape (n_features,)
+    pruning_curve_ : ndarray of shape (n_trees, 3)
+        Alpha, leaves and validation error of each tree on the way.
+    stop_reason_ : 'finished', 'time_limit' or 'callback'
+    certificate_ : Certificate
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from eigenwood import DecisionTreeClassifier
+    >>> table = pa.table({"outlook": ["sunny", "rain", "overcast", "sunny"], "windy": [1, 0, 1, 0]})
+    >>> model = DecisionTreeClassifier(random_state=0).fit(table, ["no", "yes", "yes", "no"])
+    >>> model.get_depth(), model.predict(table), model.certificate_.holds
+    (1, array(['no', 'yes', 'yes', 'no'], dtype='<U3'), True)
+    """
+
+    classes_: Any
+
+    PARAMS = {"criterion": Choice(tuple(CLASS_CRITERIA)), **TREE_PARAMS, "class_weight": ClassWeights(several=True)}
+    FITTED = {"classes_": OutputLabels("n_values"), **TREE_STATE}
+
+    def __init__(
+        self,
+        *,
+        criterion="gini",
+        splitter="best",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=None,
+        random_state=None,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        class_weight=None,
+        ccp_alpha=0.0,
+        monotonic_cst=None,
+        leaf_uncertainty=0.0,
+        categorical_features=FROM_DTYPE,
+        categorical_split=SUBSET,
+        prune=None,
+        validation_fraction=0.25,
+        cv=5,
+        n_jobs=None,
+        time_limit=None,
+    ):
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.leaf_uncertainty = leaf_uncertainty
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.prune = prune
+        self.validation_fraction = validation_fraction
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+
+    @property
+    def n_classes_(self):
+        """The number of classes, or an array of such numbers for several outputs."""
+        sizes = self._n_classes()
+        return sizes[0] if self.n_outputs_ == 1 else np.array(sizes)
+
+    def predict(self, X):
+        """Return the most frequent class of the leaf of each row."""
+        leaves = self._leaves(X)
+        columns = [
+            labels.take(shares.argmax(axis=1)).take(leaves)
+            for labels, shares in zip(self._class_lists(), self._shares(), strict=True)
+        ]
+        return columns[0] if self.n_outputs_ == 1 else np.column_stack(columns)
+
+    def predict_proba(self, X):
+        """Return the shares of the classes in the leaf of each row; a list of such arrays for several outputs."""
+        leaves = self._leaves(X)
+        columns = [shares.take(leaves, axis=0) for shares in self._shares()]
+        return columns[0] if self.n_outputs_ == 1 else columns
+
+    def predict_log_proba(self, X):
+        """Return the logarithm of ``predict_proba``."""
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return np.log(shares) if self.n_outputs_ == 1 else [np.log(part) for part in shares]
+
+    def _class_lists(self) -> list[np.ndarray]:
+        return list(self.classes_) if isinstance(self.classes_, list) else [self.classes_]
+
+    def _n_classes(self) -> list[int]:
+        return [labels.size for labels in self._class_lists()]
+
+    def _shares(self) -> list[np.ndarray]:
+        """Return the shares of the classes at each node, output by output."""
+        ends = np.cumsum(self._n_classes())
+        return np.split(self.nodes_.value, ends[:-1], axis=1)
+
+    def _criterion(self) -> int:
+        return CLASS_CRITERIA[self.criterion]
+
+    def _checked_target(self, y, n_rows, kept, weights, known) -> tuple[Target, list]:
+        outputs = check_outputs(self, y, n_rows, kept, known)
+        weights = output_weights(self, self.class_weight, outputs, weights)
+        starts = np.concatenate([[0], np.cumsum([labels.size for labels in outputs.labels])])
+        return Target(outputs.codes, np.empty((0, len(outputs.labels))), unless_one(weights), starts), outputs.labels
+
+    def _attributes(self, data: TreeData, tree: Tree) -> dict:
+        classes = data.labels[0] if len(data.labels) == 1 else data.labels
+        return {"classes_": classes, **super()._attributes(data, tree)}
+
+
+@describe
+class DecisionTreeRegressor(RegressorMixin, DecisionTree):
+    """Ask one question after the other until an amount is clear.
+
+    Like :class:`sklearn.tree.DecisionTreeRegressor`, with its parameters and attributes; it differs from it as
+    :class:`DecisionTreeClassifier` does from its twin.
+
+    Parameters
+    ----------
+    criterion : 'squared_error', 'absolute_error', 'poisson' or 'friedman_mse', default='squared_error'
+        How far the amounts of a node are apart. 'friedman_mse' is 'squared_error', as in scikit-learn.
+
+    Attributes
+    ----------
+    n_outputs_, n_features_in_, feature_names_in_, feature_importances_, max_features_, tree_
+        As in scikit-learn.
+    categories_, is_categorical_, pruning_curve_, stop_reason_, certificate_
+        As in :class:`DecisionTreeClassifier`.
+
+    Examples
+    --------
+    >>> from eigenwood import DecisionTreeRegressor
+    >>> model = DecisionTreeRegressor(max_depth=1).fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 1.0, 5.0, 7.0])
+    >>> model.predict([[0.5], [2.5]]), float(model.tree_.threshold[0])
+    (array([1., 6.]), 1.5)
+    """
+
+    PARAMS = {"criterion": Choice(tuple(AMOUNT_CRITERIA)), **TREE_PARAMS}
+    FITTED = TREE_STATE
+
+    def __init__(
+        self,
+        *,
+        criterion="squared_error",
+        splitter="best",
+        max_depth=None,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=None,
+        random_state=None,
+        max_leaf_nodes=None,
+        min_impurity_decrease=0.0,
+        ccp_alpha=0.0,
+        monotonic_cst=None,
+        leaf_uncertainty=0.0,
+        categorical_features=FROM_DTYPE,
+        categorical_split=SUBSET,
+        prune=None,
+        validation_fraction=0.25,
+        cv=5,
+        n_jobs=None,
+        time_limit=None,
+    ):
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.leaf_uncertainty = leaf_uncertainty
+        self.categorical_features = categorical_features
+        self.categorical_split = categorical_split
+        self.prune = prune
+        self.validation_fraction = validation_fraction
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+
+    def predict(self, X):
+        """Return the amount of the leaf of each row."""
+        values = self.nodes_.value.take(self._leaves(X), axis=0)
+        return values[:, 0] if self.n_outputs_ == 1 else values
+
+    def _compute_partial_dependence_recursion(self, grid, target_features):
+        """Return the mean prediction at each point of a grid; scikit-learn's ``partial_dependence`` asks for it."""
+        means = np.zeros(len(grid))
+        self.tree_.compute_partial_dependence(grid, target_features, means)
+        return means
+
+    def _class_lists(self) -> list[np.ndarray]:
+        return []
+
+    def _n_classes(self) -> list[int]:
+        return [1] * self.n_outputs_
+
+    def _criterion(self) -> int:
+        return AMOUNT_CRITERIA[self.criterion]
+
+    def _checked_target(self, y, n_rows, kept, weights, known) -> tuple[Target, list]:
+        amounts = check_amounts(self, y, n_rows)[kept]
+        if self.criterion == "friedman_mse":
+            warnings.warn(
+                "DecisionTreeRegressor: criterion='friedman_mse' is deprecated in scikit-learn; it is 'squared_error'.",
+                FutureWarning,
+                stacklevel=5,
+            )
+        if self.criterion == "poisson":
+            check_counts(amounts)
+        n_outputs = amounts.shape[1]
+        no_labels = np.empty((0, n_outputs), dtype=np.int32)
+        return Target(no_labels, amounts, unless_one(weights), np.arange(n_outputs + 1)), []
+
+
+def check_counts(amounts: np.ndarray) -> None:
+    """Raise unless amounts can come from Poisson's distribution."""
+    if amounts.min() < 0:
+        raise InputError(
+            "DecisionTreeRegressor: Some values of y are negative, which the Poisson criterion does not allow; "
+            f"got {amounts.min():g}."
+        )
+    if (amounts.sum(axis=0) <= 0).any():
+        raise InputError(
+            "DecisionTreeRegressor: the sum of y is not positive, which the Poisson criterion needs; got 0."
+        )
+
+
+def verify_tree(model: DecisionTree, X, y, sample_weight=None) -> Certificate:
+    """Return the certificate, recomputed from the rows that were given to ``fit``.
+
+    The error before pruning is the model's own note, since the whole tree is gone. What was given to ``fit`` as
+    ``X_val`` is not here; no claim is made about it then.
+    """
+    data = model._checked_query(model.categories_, model._class_lists(), X, y, sample_weight)
+    leaves = leaf_of_rows(model.nodes_, data.mixed.X)
+    if model.prune != VALIDATION or data.n_rows() == model.nodes_.n_rows[0]:
+        return model._proved(data, leaves, None)
+    learn, aside = model._split(data, model.split_seed_)
+    after = mean_loss(model.nodes_, leaves[aside], data.taken(aside).target, model._criterion())
+    return model._proved(data.taken(learn), leaves[learn], (float(model.pruning_curve_[0, 2]), after))
+
+
+# scikit-learn's plot_tree and export_text take trees of these classes only; ours have all that they read.
+sklearn.tree.DecisionTreeClassifier.register(DecisionTreeClassifier)
+sklearn.tree.DecisionTreeRegressor.register(DecisionTreeRegressor)

@@ -1,0 +1,191 @@
+"""What can be proved about a decision tree, from its questions and the rows alone.
+
+Every node's rows, value and impurity are computed again from the leaves in which the rows end: in preorder, what lies
+below a node is one stretch of nodes, so its sums are a difference of two running totals.
+
+    node        0   1   2   3   4   5   6          below node 1:  nodes 1 … 3
+    leaf rows   -   -   5   2   -   4   1          running total: 0 0 0 5 7 7 11 12  →  7 - 0 rows
+
+``verify`` finds the leaves by ``leaf_of_rows``, a plain recursion over sets of rows that shares nothing with the code
+that grew the tree, nor with the one that predicts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import xlogy
+
+from eigenwood.core.tree.growing import Target
+from eigenwood.core.tree.impurity import (
+    ABSOLUTE_ERROR,
+    ENTROPY,
+    ERROR,
+    GINI,
+    POISSON,
+    SQUARED_ERROR,
+    amount_impurity,
+    weighted_median,
+)
+from eigenwood.core.tree.nodes import LEAF, Tree, subtree_ends
+from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, measured
+
+ROUNDING = 1e-9  # relative
+TINY = float(np.finfo(np.float64).tiny)
+
+CLASS_IMPURITIES = {
+    GINI: lambda shares: 1.0 - (shares**2).sum(axis=1),
+    ENTROPY: lambda shares: -xlogy(shares, shares).sum(axis=1) / np.log(2.0),
+    ERROR: lambda shares: 1.0 - shares.max(axis=1),
+}
+AMOUNT_LOSSES = {
+    SQUARED_ERROR: lambda amounts, values: (amounts - values) ** 2,
+    ABSOLUTE_ERROR: lambda amounts, values: abs(amounts - values),
+    POISSON: lambda amounts, values: values - amounts + xlogy(amounts, amounts / values),
+}
+
+
+class NodeNumbers(NamedTuple):
+    """The numbers of every node, as the rows give them."""
+
+    n_rows: np.ndarray
+    weight: np.ndarray
+    value: np.ndarray
+    impurity: np.ndarray
+
+
+def leaf_of_rows(tree: Tree, X) -> np.ndarray:
+    """Return the leaf of every row by asking every question again."""
+    leaves = np.empty(X.shape[0], dtype=np.int64)
+    waiting = [(0, np.arange(X.shape[0]))]
+    while waiting:
+        node, rows = waiting.pop()
+        if tree.left[node] == LEAF:
+            leaves[rows] = node
+            continue
+        x = X[rows, [tree.feature[node]]]
+        left = goes_left(tree, node, np.asarray(x.todense()).ravel() if hasattr(x, "todense") else x)
+        waiting += [(tree.left[node], rows[left]), (tree.right[node], rows[~left])]
+    return leaves
+
+
+def goes_left(tree: Tree, node: int, x) -> np.ndarray:
+    """Return the answer to one question for values of its feature."""
+    listed = tree.categories[tree.category_start[node] : tree.category_start[node + 1]]
+    if listed.size > 0:
+        return np.isin(x, listed) != tree.default_left[node]
+    return np.where(np.isnan(x), tree.default_left[node], x <= tree.threshold[node])
+
+
+def node_numbers(tree: Tree, leaves, target: Target, criterion: int) -> NodeNumbers:
+    """Return the numbers of every node for rows that end in these leaves."""
+    weights = target.weights if target.weights.size else np.ones(leaves.size)
+    if criterion == ABSOLUTE_ERROR:
+        return median_numbers(tree, leaves, target, weights)
+    n_rows, weight = below(tree, leaves, np.ones(leaves.size)), below(tree, leaves, weights)
+    mass = np.maximum(weight, TINY)
+    if criterion in CLASS_IMPURITIES:
+        parts = [shares_of(tree, leaves, target, weights, o) / mass[:, None] for o in range(target.starts.size - 1)]
+        return NodeNumbers(
+            n_rows, weight, np.hstack(parts), np.mean([CLASS_IMPURITIES[criterion](part) for part in parts], axis=0)
+        )
+    numbers = [mean_numbers(tree, leaves, column, weights, mass, criterion) for column in target.amounts.T]
+    values, impurities = zip(*numbers, strict=True)
+    return NodeNumbers(n_rows, weight, np.column_stack(values), np.mean(impurities, axis=0))
+
+
+def below(tree: Tree, leaves, amounts) -> np.ndarray:
+    """Return for every node the sum of the amounts of the rows that end below it."""
+    running = np.concatenate([[0.0], np.cumsum(np.bincount(leaves, weights=amounts, minlength=tree.left.size))])
+    return running[subtree_ends(tree.left, tree.right)] - running[:-1]
+
+
+def shares_of(tree: Tree, leaves, target: Target, weights, output: int) -> np.ndarray:
+    """Return the weight of each class of one output at every node."""
+    n_classes = target.starts[output + 1] - target.starts[output]
+    own = target.labels[:, output]
+    return np.column_stack([below(tree, leaves, weights * (own == k)) for k in range(n_classes)])
+
+
+def mean_numbers(tree: Tree, leaves, amounts, weights, mass, criterion: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean of one output at every node, and its impurity."""
+    centre = np.average(amounts, weights=weights) if criterion == SQUARED_ERROR else 0.0
+    mean = below(tree, leaves, weights * (amounts - centre)) / mass
+    if criterion == SQUARED_ERROR:
+        squares = below(tree, leaves, weights * (amounts - centre) ** 2) / mass
+        return mean + centre, np.maximum(squares - mean**2, 0.0)
+    logs = below(tree, leaves, weights * xlogy(amounts, amounts)) / mass
+    return mean, np.maximum(logs - xlogy(mean, mean), 0.0)
+
+
+def median_numbers(tree: Tree, leaves, target: Target, weights) -> NodeNumbers:
+    """Return the numbers of every node around its medians: rows sorted by leaf are sorted by node as well."""
+    rows = np.argsort(leaves, kind="stable")
+    first = np.concatenate([[0], np.cumsum(np.bincount(leaves, minlength=tree.left.size))])
+    last, first = first[subtree_ends(tree.left, tree.right)], first[:-1]
+    value, impurity = np.zeros(tree.value.shape), np.zeros(tree.left.size)
+    for node in np.flatnonzero(last > first):
+        own = rows[first[node] : last[node]]
+        for o, column in enumerate(target.amounts.T):
+            value[node, o] = weighted_median(column[own], weights[own])
+            impurity[node] += amount_impurity(column[own], weights[own], value[node, o], ABSOLUTE_ERROR)
+    return NodeNumbers(last - first, below(tree, leaves, weights), value, impurity / target.amounts.shape[1])
+
+
+def mean_loss(tree: Tree, leaves, target: Target, criterion: int) -> float:
+    """Return the mean loss of rows at the leaves where they end: wrong classes, or how far the amounts are off."""
+    weights = target.weights if target.weights.size else np.ones(leaves.size)
+    if criterion in CLASS_IMPURITIES:
+        pairs = zip(target.starts[:-1], target.starts[1:], strict=True)
+        said = np.column_stack([tree.value[:, a:b].argmax(axis=1) for a, b in pairs])
+        losses = said[leaves] != target.labels
+    else:
+        losses = AMOUNT_LOSSES[criterion](target.amounts, tree.value[leaves])
+    return float(np.average(losses.mean(axis=1), weights=weights))
+
+
+def tree_certificate(
+    tree: Tree, leaves, target: Target, criterion: int, *, n_binned: int, bounded: bool, pruning: tuple | None
+) -> Certificate:
+    """Return the claims about a tree over the rows it learnt from, which end in ``leaves``.
+
+    ``bounded`` values were clipped by monotonic constraints; ``pruning`` is the validation error before and after.
+    """
+    numbers = node_numbers(tree, leaves, target, criterion)
+    scale = max(float(np.abs(numbers.value).max()), TINY)
+    value_error = 0.0 if bounded else float(np.abs(numbers.value - tree.value).max()) / scale
+    impurity_error = float(np.abs(numbers.impurity - tree.impurity).max()) / max(float(numbers.impurity[0]), TINY)
+    n_misplaced = int((numbers.n_rows != tree.n_rows).sum())
+    loss_name = "training error" if criterion in CLASS_IMPURITIES else "training loss"
+    claims = [
+        at_most("rows", "nodes whose rows are not those that the questions send there", n_misplaced, 0),
+        at_most("values", "largest relative error of a node's value", value_error, ROUNDING),
+        at_most("impurity", "largest error of a node's impurity, relative to the root's", impurity_error, ROUNDING),
+        at_least(
+            "gain", "least gain of a question, relative to the root's impurity", least_gain(tree, numbers), -ROUNDING
+        ),
+        measured(loss_name, f"{loss_name} of the rows it learnt from", mean_loss(tree, leaves, target, criterion)),
+        bins_claim(n_binned),
+    ]
+    if pruning is not None:
+        before, after = pruning
+        claims.append(at_most("validation error", "error on validation rows: after pruning ≤ before", after, before))
+    return Certificate(tuple(claims))
+
+
+def least_gain(tree: Tree, numbers: NodeNumbers) -> float:
+    """Return the least decrease of weight x impurity by a question, relative to the root's."""
+    mass = numbers.weight * numbers.impurity
+    inner = np.flatnonzero(tree.left != LEAF)
+    if inner.size == 0 or mass[0] <= 0.0:
+        return 0.0
+    return float((mass[inner] - mass[tree.left[inner]] - mass[tree.right[inner]]).min() / mass[0])
+
+
+def bins_claim(n_binned: int) -> Claim:
+    """Return how many columns were not searched exactly."""
+    if n_binned == 0:
+        return measured("quantile bins", "columns in bins: the search over thresholds was exact", 0)
+    statement = "columns have more than 65,536 values: their thresholds lie between quantile bins"
+    return measured("quantile bins", statement, n_binned)
