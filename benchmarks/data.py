@@ -42,3 +42,49 @@ def covertype_two_classes(seed: int = 0) -> Arrays:
         "y_test": cover.y[test],
         "source": np.array("covertype2"),
     }
+
+
+def covertype_seven_classes(n_train: int = 100_000, seed: int = 0) -> Arrays:
+    """Return ``n_train`` rows of all seven classes, drawn at random, and the other rows (at most 100,000) to test."""
+    from eigenwood.data.datasets import load
+
+    cover = load("covertype")
+    order = np.random.default_rng(seed).permutation(cover.y.size)
+    train, test = order[:n_train], order[-100_000:]
+    X = np.asarray(cover.X, dtype=np.float64)
+    return {
+        "X": X[train],
+        "y": cover.y[train],
+        "X_test": X[test],
+        "y_test": cover.y[test],
+        "source": np.array("covertype"),
+    }
+
+
+def adult_columns() -> Arrays:
+    """Return the census as numbers and words, a missing word as an empty one."""
+    from eigenwood.data.datasets import load
+
+    adult = load("adult")
+    frame = adult.X.to_pandas()
+    is_number = [kind.kind in "fiu" for kind in frame.dtypes]
+    numbers = frame.loc[:, is_number].to_numpy(dtype=np.float64)
+    words = frame.loc[:, [not number for number in is_number]].fillna("").to_numpy(dtype=str)
+    arrays: Arrays = {"source": np.array("adult")}
+    for part, rows in (("", adult.split.train), ("_test", adult.split.test)):
+        arrays |= {"numbers" + part: numbers[rows], "words" + part: words[rows], "y" + part: adult.y[rows].astype(str)}
+    return arrays
+
+
+def noisy_steps(n_features: int, n_rows: int = 20_000, seed: int = 0) -> Arrays:
+    """Return a staircase in the first five of ``n_features`` columns of noise, to learn and to test."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((2 * n_rows, n_features))
+    y = np.floor(2.0 * X[:, :5]).sum(axis=1) + 0.1 * rng.standard_normal(2 * n_rows)
+    return {
+        "X": X[:n_rows],
+        "y": y[:n_rows],
+        "X_test": X[n_rows:],
+        "y_test": y[n_rows:],
+        "source": np.array("generated"),
+    }

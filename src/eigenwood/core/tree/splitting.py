@@ -91,6 +91,7 @@ class Split(NamedTuple):
     feature: int
     place: int
     missing_left: int  # 1, 0, or -1 where no value is missing
+    gap: float  # between the two sides, in ranks, as a share of all
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -503,15 +504,28 @@ def best_of_feature(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def is_better(cost, feature, best_cost, best_feature, tie, seed):
-    """Return whether a cut costs less than the best so far; of two equal ones a draw decides.
+def is_better(cost, gap, feature, best, tie, seed):
+    """Return whether a cut costs less than the best so far; of equal ones that with the wider gap is better.
 
-    In a small node many features are equally good. To prefer, say, the first of them makes trees that are measurably
-    worse on new rows.
+    In a small node many features are equally good. A cut through a wide gap is far from the rows on either side, so
+    new rows fall on the right one; to prefer, say, the first feature makes trees that are measurably worse. Where the
+    gaps are equal too, a draw decides.
     """
-    if cost < best_cost - tie or best_feature < 0:
+    if cost < best.cost - tie or best.feature < 0:
         return cost < np.inf
-    return cost <= best_cost + tie and mixed(seed ^ np.uint64(feature + 1)) < mixed(seed ^ np.uint64(best_feature + 1))
+    if cost > best.cost + tie or gap < best.gap:
+        return False
+    return gap > best.gap or mixed(seed ^ np.uint64(feature + 1)) < mixed(seed ^ np.uint64(best.feature + 1))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def gap_of(order, place, n_order, first_code, meaning, slot_code, common, n_values):
+    """Return how many of a column's values lie between the two sides of a cut, as a share of all."""
+    if place < 0 or place + 1 >= n_order or n_values == 0:
+        return 0.0
+    below = code_of(order[place], first_code, meaning, slot_code, common)
+    above = code_of(order[place + 1], first_code, meaning, slot_code, common)
+    return (above - below) / n_values
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -539,7 +553,7 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
     left, right_costs, left_costs = np.empty(total.size + 2), np.empty(0), np.empty(0)
     drawing, seed = rule.max_features < kinds.size and only < 0, node.seed
     tie = TIE * node.weight * node.impurity
-    best = Split(np.inf, -1, -1, -1, -1)
+    best = Split(np.inf, -1, -1, -1, -1, -1.0)
     plain = classifying and is_free(rule, 0, node.lower, node.upper) and not (rule.at_random or rule.multiway)
     pair = plain and rule.criterion == GINI and total.size == 2
     n_tried = 0
@@ -567,8 +581,11 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
                 if slot_sums[slots[first], total.size] < n_rows:
                     n_tried += 1
                     found = line_cost(slot_sums, slots[first], total, starts, rule.criterion, logs)
-                    if is_better(found, feature, best.cost, best.feature, tie, node.seed):
-                        best = Split(found, candidate, feature, 0, -1)
+                    gap = abs(slot_code[slots[first]] - commons[feature]) / (
+                        value_start[feature + 1] - value_start[feature]
+                    )
+                    if is_better(found, gap, feature, best, tie, node.seed):
+                        best = Split(found, candidate, feature, 0, -1, gap)
                         n_best = ordered_slots(
                             slots, first, last, slot_code, commons[feature], n_rows, total, slot_sums, best_order
                         )
@@ -632,8 +649,12 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
                     unit,
                     left,
                 )
-            if is_better(found, feature, best.cost, best.feature, tie, node.seed):
-                best = Split(found, candidate, feature, place, side)
+            n_values = value_start[feature + 1] - value_start[feature]
+            gap = 1.0 / n_values
+            if not is_category:
+                gap = gap_of(order, place, n_order, first_code, meaning, slot_code, commons[feature], n_values)
+            if is_better(found, gap, feature, best, tie, node.seed):
+                best = Split(found, candidate, feature, place, side, gap)
                 n_best = n_order
                 for i in range(n_order):
                     best_order[i] = order[i]

@@ -1,0 +1,459 @@
+"""A fitted tree in words: one rule for each leaf, in the names of the table it was fitted to.
+
+    outlook?  ──overcast──►  yes                  outlook is overcast                       → yes
+              ──rain──►  wind?  ──strong──►  no   outlook is rain and wind is strong        → no
+              …                                   …
+
+The tree's arrays are first brought into the shape in which people see a tree: ``Branch`` after ``Branch`` from the
+root down, a chain of nodes that ask one question being one branch with several answers. An answer is a condition on a
+column; the conditions on the way to a leaf, joined column by column, are its rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from eigenwood.core.tree.nodes import LEAF, Tree
+from eigenwood.errors import InputError
+from eigenwood.estimators.tree import DecisionTree
+
+MOST_SHOWN = 200  # rules that are printed; the others are there to be looped over
+MOST_LABELS = 12  # categories that are spelt out in a sentence
+LEAST_DIGITS, MOST_DIGITS = 6, 17  # that count in a threshold
+WIDTH = 110  # of a line
+LARGEST = float(np.finfo(np.float64).max)  # a threshold that only missing numbers pass
+EQUAL = 1e-9  # relative: weights closer than this may be equal
+MISSING, ANYTHING_ELSE = "missing", "anything else"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A condition on a column of numbers: ``above < x ≤ up_to``, or x is missing if ``missing`` allows it."""
+
+    column: str
+    above: float = -np.inf
+    up_to: float = np.inf
+    missing: bool = True
+    says_missing: bool = field(default=False, repr=False)  # whether missing numbers are worth a word
+    digits: int = field(default=LEAST_DIGITS, repr=False)
+
+    def split(self, threshold: float, missing_left: bool) -> tuple[Interval, Interval]:
+        """Return the two answers to "x ≤ threshold"; missing numbers follow if they came this way at all."""
+        bound = np.inf if threshold >= LARGEST else threshold
+        left = replace(self, above=-np.inf, up_to=bound, missing=self.missing and missing_left)
+        return left, replace(self, above=bound, up_to=np.inf, missing=self.missing and not missing_left)
+
+    def joined(self, answer: Interval) -> Interval:
+        """Return the condition that holds where this one and an answer hold."""
+        return replace(answer, above=max(self.above, answer.above), up_to=min(self.up_to, answer.up_to))
+
+    def __str__(self) -> str:
+        """Return the condition in words.
+
+        >>> str(Interval("age", above=30.0, up_to=40.5)), str(Interval("age", up_to=9.5, says_missing=True))
+        ('30 < age ≤ 40.5', 'age ≤ 9.5 or missing')
+        """
+        return self._words(self.column, f"{self.column} is ")
+
+    def answer(self) -> str:
+        """Return the condition without the column's name."""
+        return self._words("x", "").removeprefix("x ")
+
+    def _words(self, name: str, name_is: str) -> str:
+        low, high = (written(bound, self.digits) for bound in (self.above, self.up_to))
+        if self.above == np.inf:
+            return f"{name_is}{MISSING}"
+        if self.above == -np.inf and self.up_to == np.inf:
+            return f"{name_is}not {MISSING}"
+        if self.above == -np.inf:
+            words = f"{name} ≤ {high}"
+        else:
+            words = f"{name} > {low}" if self.up_to == np.inf else f"{low} < {name} ≤ {high}"
+        return f"{words} or {MISSING}" if self.missing and self.says_missing else words
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """A condition on a column of categories: one of ``labels``, or one that was never seen if ``others`` allows it.
+
+    ``excluded`` are the categories that were seen and do not fulfil it. None is the label of a missing category.
+    """
+
+    column: str
+    labels: tuple[Any, ...]
+    excluded: tuple[Any, ...] = ()
+    others: bool = True
+
+    @property
+    def missing(self) -> bool:
+        """Whether a missing category fulfils the condition."""
+        return None in self.labels or (self.others and None not in self.excluded)
+
+    def split(self, listed: Sequence[Any], listed_left: bool) -> tuple[OneOf, OneOf]:
+        """Return the two answers to "is x listed?"; what is not listed goes to the other side, seen or not."""
+        chosen = set(listed)
+        inside = tuple(label for label in self.labels if label in chosen)
+        outside = tuple(label for label in self.labels if label not in chosen)
+        yes = replace(self, labels=inside, excluded=outside, others=False)
+        no = replace(self, labels=outside, excluded=inside)
+        return (yes, no) if listed_left else (no, yes)
+
+    def joined(self, answer: OneOf) -> OneOf:
+        """Return the condition that holds where this one and an answer to a question below it hold."""
+        return replace(answer, excluded=self.excluded + answer.excluded)
+
+    def __str__(self) -> str:
+        """Return the condition in words.
+
+        >>> str(OneOf("outlook", ("rain", "sunny"), ("overcast",), others=False))
+        'outlook is rain or sunny'
+        >>> str(OneOf("outlook", ("rain",), ("overcast", "sunny"))), str(OneOf("wind", ("weak", None), ("strong",)))
+        ('outlook is rain or anything else', 'wind is not strong')
+        """
+        return f"{self.column} is {self.answer()}"
+
+    def answer(self) -> str:
+        """Return the condition without the column's name; what it excludes, if that is shorter."""
+        if self.others and 0 < len(self.excluded) < len(self.labels):
+            return f"not {alternatives([label_text(label) for label in self.excluded])}"
+        return alternatives([label_text(label) for label in self.labels], [ANYTHING_ELSE] if self.others else [])
+
+
+Condition = Interval | OneOf
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What leads to a leaf, and what is said there."""
+
+    leaf: int  # as ``apply`` numbers it
+    conditions: tuple[Condition, ...]  # one for each column that was asked, in the order of the questions
+    prediction: Any  # a class or an amount; a tuple of them for several outputs
+    share: Any  # of that class among the rows of the leaf; None for an amount
+    impurity: float
+    n_rows: int
+    weight_share: float  # of the weight of all rows
+
+    def condition(self) -> str:
+        """Return all conditions in one sentence."""
+        return " and ".join(map(str, self.conditions)) or "always"
+
+    def __str__(self) -> str:
+        said = several(self.prediction, prediction_text)
+        sure = "" if self.share is None else f"{several(self.share, percent)} of "
+        return f"{self.condition()} → {said} ({sure}{rows_text(self.n_rows)})"
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A node as people see it: how one gets there, what is asked there, and what is known of its rows."""
+
+    node: int  # in the tree's arrays
+    above: int  # the branch it hangs on, -1 for the root
+    depth: int
+    answer: Condition | None  # to the question of the branch above
+    question: str  # the column that is asked; empty at a leaf
+    n_leaves: int  # at it or below it
+    rule: Rule  # as if it were a leaf
+    value: np.ndarray  # shares of the classes, output by output, or one amount for each output
+
+
+@dataclass(frozen=True, repr=False)
+class Rules(Sequence[Rule]):
+    """The rules of a tree, one for each leaf: a sequence that prints as a table."""
+
+    branches: tuple[Branch, ...]  # the root first, then what hangs on its first answer, …
+    classes: tuple[tuple[str, ...], ...]  # of each output; empty for amounts
+    measure: str  # the criterion, in words
+
+    def __post_init__(self) -> None:
+        leaves = tuple(branch.rule for branch in self.branches if not branch.question)
+        object.__setattr__(self, "_rules", leaves)
+
+    def __len__(self) -> int:
+        return len(self._rules)  # type: ignore[attr-defined]
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._rules[place]  # type: ignore[attr-defined]
+
+    def __str__(self) -> str:
+        console = Console(width=WIDTH, color_system=None, force_terminal=False)
+        with console.capture() as capture:
+            console.print(self.table())
+        return "\n".join([line.rstrip() for line in capture.get().splitlines()] + self._rest())
+
+    __repr__ = __str__
+
+    def __rich__(self) -> Table:
+        return self.table()
+
+    def table(self) -> Table:
+        """Return the rules as a table for the terminal."""
+        table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+        for place, heading in enumerate(self._headings()):
+            table.add_column(heading, justify="left" if place < 2 else "right", no_wrap=place > 1)
+        for rule in self._shown():
+            table.add_row(*map(Text, self._cells(rule)))  # as text: a class may be called [red]
+        return table
+
+    def tree(self, max_depth: int | None = None) -> str:
+        """Return the whole tree as indented text; what lies deeper than ``max_depth`` is only counted."""
+        return "\n".join(outline(self.branches, max_depth))
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(heading)}</th>" for heading in self._headings())
+        lines = "".join(
+            "<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in self._cells(rule)) + "</tr>"
+            for rule in self._shown()
+        )
+        rest = "".join(f"<p>{escape(line)}</p>" for line in self._rest())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>{rest}"
+
+    def _headings(self) -> tuple[str, ...]:
+        return "if", "then", "share" if self.classes else self.measure, "rows", "weight"
+
+    def _cells(self, rule: Rule) -> tuple[str, ...]:
+        sure = several(rule.share, percent) if self.classes else written(rule.impurity, 4)
+        said = several(rule.prediction, prediction_text)
+        return rule.condition(), said, sure, f"{rule.n_rows:,}", percent(rule.weight_share)
+
+    def _shown(self) -> list[Rule]:
+        """Return the rules that are printed: all, or the heaviest ones in the order of the tree."""
+        heaviest = np.argsort([-rule.weight_share for rule in self], kind="stable")[:MOST_SHOWN]
+        return [self[place] for place in np.sort(heaviest)]
+
+    def _rest(self) -> list[str]:
+        return [f"… and {len(self) - MOST_SHOWN:,} lighter rules"] if len(self) > MOST_SHOWN else []
+
+
+def rules(model: Any) -> Rules:
+    """Return the rules of a fitted decision tree, or of a pipeline that ends in one.
+
+    Print it for a table, loop over it for plain data, and see ``.tree()`` for the tree as indented text.
+
+    >>> from eigenwood import DecisionTreeClassifier, rules
+    >>> from eigenwood.data.datasets import load
+    >>> days = load("play_tennis")
+    >>> model = DecisionTreeClassifier(criterion="entropy", categorical_split="multiway").fit(days.X, days.y)
+    >>> found = rules(model)
+    """
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if not isinstance(last, DecisionTree):
+        raise InputError(
+            "rules: the model must be a DecisionTreeClassifier or a DecisionTreeRegressor, or a pipeline that ends in "
+            f"one; got {type(last).__name__}."
+        )
+    check_is_fitted(last)
+    classes = tuple(tuple(map(label_text, labels.tolist())) for labels in last._class_lists())
+    return Rules(tuple(branches_of(last)), classes, last.criterion.replace("_", " "))
+
+
+def branches_of(model: DecisionTree) -> Iterator[Branch]:
+    """Yield the branches of a fitted tree in preorder."""
+    nodes, columns, n_leaves = model.nodes_, columns_of(model), leaf_counts(model.nodes_)
+    waiting: list[tuple] = [(0, -1, 0, None, {})]
+    n_branches = 0
+    while waiting:
+        node, above, depth, answer, path = waiting.pop()
+        feature = int(nodes.feature[node])
+        is_leaf = nodes.left[node] == LEAF
+        question = "" if is_leaf else columns[feature].column
+        rule = rule_at(model, node, tuple(path.values()))
+        yield Branch(node, above, depth, answer, question, int(n_leaves[node]), rule, nodes.value[node])
+        if not is_leaf:
+            known = path.get(feature, columns[feature])
+            for child, reply in reversed(answers(nodes, node, known, model.categories_[feature])):
+                below = {**path, feature: known.joined(reply)}
+                waiting.append((child, n_branches, depth + 1, reply, below))
+        n_branches += 1
+
+
+def answers(nodes: Tree, node: int, known: Any, labels: list | None) -> list[tuple[int, Condition]]:
+    """Return the children of a question with the answers that lead there; ``known`` is what held before it was asked.
+
+    The links of a chain are one question: each of them splits an answer off what the others have left.
+    """
+    found, rest = [], known
+    while True:
+        listed = nodes.categories[nodes.category_start[node] : nodes.category_start[node + 1]]
+        if labels is None:
+            left, rest = rest.split(float(nodes.threshold[node]), bool(nodes.default_left[node]))
+        else:
+            left, rest = rest.split([labels[code] for code in listed], not nodes.default_left[node])
+        found.append((int(nodes.left[node]), left))
+        link = int(nodes.right[node])
+        if not nodes.chained[node] or nodes.left[link] == LEAF:
+            found.append((link, rest))
+            break
+        node = link
+    if labels is None:
+        return found
+    return [(child, relative(known, answer)) for child, answer in found]
+
+
+def relative(known: OneOf, answer: OneOf) -> OneOf:
+    """Return an answer that excludes all that was possible before and is not any more."""
+    left = set(answer.labels)
+    return replace(answer, excluded=tuple(label for label in known.labels if label not in left))
+
+
+def rule_at(model: Any, node: int, conditions: tuple[Condition, ...]) -> Rule:
+    """Return what is said at a node."""
+    nodes, class_lists = model.nodes_, model._class_lists()
+    said, shares = nodes.value[node].tolist(), None
+    if class_lists:
+        ends = np.cumsum([labels.size for labels in class_lists])
+        parts = np.split(nodes.value[node], ends[:-1])
+        said = [labels[part.argmax()] for labels, part in zip(class_lists, parts, strict=True)]
+        shares = [float(part.max()) for part in parts]
+    return Rule(
+        leaf=node,
+        conditions=conditions,
+        prediction=said[0] if len(said) == 1 else tuple(said),
+        share=shares[0] if shares and len(shares) == 1 else shares and tuple(shares),
+        impurity=float(nodes.impurity[node]),
+        n_rows=int(nodes.n_rows[node]),
+        weight_share=float(nodes.weight[node] / nodes.weight[0]),
+    )
+
+
+def columns_of(model: DecisionTree) -> list[Condition]:
+    """Return for each column the condition that holds for all rows."""
+    nodes, n_features = model.nodes_, len(model.categories_)
+    names = getattr(model, "feature_names_in_", [f"x[{j}]" for j in range(n_features)])
+    digits, seen = threshold_digits(nodes, n_features), missing_seen(nodes, n_features)
+    return [
+        Interval(str(names[j]), says_missing=bool(seen[j]), digits=digits[j])
+        if labels is None
+        else OneOf(str(names[j]), tuple(labels))
+        for j, labels in enumerate(model.categories_)
+    ]
+
+
+def missing_seen(nodes: Tree, n_features: int) -> np.ndarray:
+    """Return which columns of numbers show that values were missing: some went where the fewer rows go, or alone.
+
+    Where none were missing, and so nothing could be learnt, a missing number goes with most rows.
+    """
+    asked = np.flatnonzero((nodes.left != LEAF) & (np.diff(nodes.category_start) == 0))
+    left, right = nodes.weight[nodes.left[asked]], nodes.weight[nodes.right[asked]]
+    against = (nodes.default_left[asked] != (left > right)) & (np.abs(left - right) > EQUAL * nodes.weight[asked])
+    seen = np.zeros(n_features, dtype=bool)
+    seen[nodes.feature[asked[against | (nodes.threshold[asked] >= LARGEST)]]] = True
+    return seen
+
+
+def threshold_digits(nodes: Tree, n_features: int) -> list[int]:
+    """Return how many digits tell the thresholds of each column apart."""
+    asked = (nodes.left != LEAF) & (np.diff(nodes.category_start) == 0)
+    digits = [LEAST_DIGITS] * n_features
+    for feature in np.unique(nodes.feature[asked]):
+        thresholds = np.unique(nodes.threshold[asked & (nodes.feature == feature)])
+        while digits[feature] < MOST_DIGITS and len({written(t, digits[feature]) for t in thresholds}) < len(thresholds):
+            digits[feature] += 1
+    return digits
+
+
+def leaf_counts(nodes: Tree) -> np.ndarray:
+    """Return how many leaves there are at each node or below it."""
+    counts = np.ones(nodes.left.size, dtype=np.int64)
+    for node in range(nodes.left.size - 1, -1, -1):  # children before their parent
+        if nodes.left[node] != LEAF:
+            counts[node] = counts[nodes.left[node]] + counts[nodes.right[node]]
+    return counts
+
+
+def outline(branches: Sequence[Branch], max_depth: int | None = None) -> Iterator[str]:
+    """Yield the lines of a tree, each branch below the one it hangs on."""
+    is_last = last_answers(branches)
+    margins: list[str] = [""] * len(branches)  # what stands left of the answers to each branch's question
+    for i, branch in enumerate(branches):
+        if max_depth is not None and branch.depth > max_depth:
+            continue
+        before = margins[branch.above] if branch.above >= 0 else ""
+        margins[i] = before + ("" if branch.above < 0 else "   " if is_last[i] else "│  ")
+        sign = "" if branch.above < 0 else "└─ " if is_last[i] else "├─ "
+        words = "" if branch.answer is None else branch.answer.answer()
+        if branch.question and branch.depth != max_depth:
+            yield f"{before}{sign}{words}{': ' if words else ''}{branch.question}?"
+        elif branch.question:
+            yield f"{before}{sign}{words}{': ' if words else ''}… {branch.n_leaves:,} leaves"
+        else:
+            told = str(replace(branch.rule, conditions=()))
+            yield f"{before}{sign}{words} {told.removeprefix('always ')}".strip()
+
+
+def last_answers(branches: Sequence[Branch]) -> list[bool]:
+    """Return which branches are the last ones that hang on the branch above them."""
+    last = {branch.above: i for i, branch in enumerate(branches)}
+    return [last[branch.above] == i for i, branch in enumerate(branches)]
+
+
+def alternatives(labels: list[str], more: Sequence[str] = ()) -> str:
+    """Return "a, b or c"; of a long list only the beginning.
+
+    >>> alternatives(["a", "b"], ["anything else"]), alternatives([str(i) for i in range(100)])[-18:]
+    ('a, b or anything else', '10, 11 or 88 more')
+    """
+    if len(labels) > MOST_LABELS + 1:
+        labels = [*labels[:MOST_LABELS], f"{len(labels) - MOST_LABELS} more"]
+    *first, last = [*labels, *more]
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def label_text(label: Any) -> str:
+    """Return a label as it is, in quotation marks if it could be taken for something else.
+
+    >>> label_text("rain"), label_text(3.0), label_text(None), label_text("missing"), label_text("a or b")
+    ('rain', '3', 'missing', "'missing'", "'a or b'")
+    """
+    if label is None:
+        return MISSING
+    if isinstance(label, float):
+        return f"{label:.0f}" if label.is_integer() and abs(label) < 1e15 else repr(label)
+    if not isinstance(label, str):
+        return str(label)
+    is_odd = label.strip() != label or not label.isprintable() or label in ("", MISSING, ANYTHING_ELSE)
+    return repr(label) if is_odd or " or " in label or ", " in label else label
+
+
+def prediction_text(said: Any) -> str:
+    """Return a class by its name, and an amount with five digits."""
+    return written(said, 5) if isinstance(said, float) else label_text(said)
+
+
+def several(values: Any, text: Any) -> str:
+    """Return the words for one output or for several."""
+    return ", ".join(map(text, values)) if isinstance(values, tuple) else text(values)
+
+
+def written(value: float, digits: int) -> str:
+    """Return a number with so many digits that count, or all those before the point.
+
+    >>> written(2.45, 6), written(1712345678.25, 6), written(1e-7, 6), written(-0.0, 6)
+    ('2.45', '1712345678', '1e-07', '0')
+    """
+    return f"{value:z.0f}" if 10.0**digits <= abs(value) < 1e15 else f"{value:z.{digits}g}"
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage; 100 % without a point are all.
+
+    >>> percent(1.0), percent(0.9999), percent(0.25)
+    ('100 %', '100.0 %', '25.0 %')
+    """
+    return "100 %" if share == 1.0 else f"{100 * share:.1f} %"
+
+
+def rows_text(n_rows: int) -> str:
+    return "1 row" if n_rows == 1 else f"{n_rows:,} rows"
