@@ -6,6 +6,7 @@ from eigenwood.estimators.kernel_perceptron import KernelPerceptron
 from eigenwood.estimators.kernels import check_mercer
 from eigenwood.estimators.perceptron import Perceptron
 from eigenwood.estimators.registry import verify
+from eigenwood.estimators.rules import rules
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from eigenwood.models.file import load, save
 from eigenwood.proofs.claim import Certificate, Claim
@@ -24,6 +25,7 @@ __all__ = [
     "gamma_from_s",
     "gamma_from_sigma",
     "load",
+    "rules",
     "save",
     "verify",
 ]

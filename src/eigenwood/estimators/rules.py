@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -30,10 +30,12 @@ from eigenwood.estimators.tree import DecisionTree
 MOST_SHOWN = 200  # rules that are printed; the others are there to be looped over
 MOST_LABELS = 12  # categories that are spelt out in a sentence
 LEAST_DIGITS, MOST_DIGITS = 6, 17  # that count in a threshold
-WIDTH = 110  # of a line
+WIDTH, CONDITION_WIDTH = 110, 72  # of a line, and of the conditions in it
 LARGEST = float(np.finfo(np.float64).max)  # a threshold that only missing numbers pass
-EQUAL = 1e-9  # relative: weights closer than this may be equal
-MISSING, ANYTHING_ELSE = "missing", "anything else"
+SAME_WEIGHT, SAME_ERROR = 1e-9, 1e-12  # relative: numbers closer than this are equal
+AMOUNT_DIGITS = 5
+WRITTEN_OUT = 1e15  # numbers below this are written without an exponent
+MISSING, ANYTHING_ELSE, ALWAYS = "missing", "anything else", "always"
 
 
 @dataclass(frozen=True)
@@ -63,22 +65,22 @@ class Interval:
         >>> str(Interval("age", above=30.0, up_to=40.5)), str(Interval("age", up_to=9.5, says_missing=True))
         ('30 < age ≤ 40.5', 'age ≤ 9.5 or missing')
         """
-        return self._words(self.column, f"{self.column} is ")
+        if np.isinf(self.above) and np.isinf(self.up_to):
+            return f"{self.column} is {self.answer()}"
+        return self._bounds(self.column)
 
     def answer(self) -> str:
         """Return the condition without the column's name."""
-        return self._words("x", "").removeprefix("x ")
+        if np.isinf(self.above) and np.isinf(self.up_to):
+            return MISSING if self.above > 0 else f"not {MISSING}"
+        return self._bounds("").strip()
 
-    def _words(self, name: str, name_is: str) -> str:
-        low, high = (written(bound, self.digits) for bound in (self.above, self.up_to))
-        if self.above == np.inf:
-            return f"{name_is}{MISSING}"
-        if self.above == -np.inf and self.up_to == np.inf:
-            return f"{name_is}not {MISSING}"
-        if self.above == -np.inf:
-            words = f"{name} ≤ {high}"
+    def _bounds(self, name: str) -> str:
+        low, high = written(self.above, self.digits), written(self.up_to, self.digits)
+        if self.up_to == np.inf:
+            words = f"{name} > {low}"
         else:
-            words = f"{name} > {low}" if self.up_to == np.inf else f"{low} < {name} ≤ {high}"
+            words = f"{name} ≤ {high}" if self.above == -np.inf else f"{low} < {name} ≤ {high}"
         return f"{words} or {MISSING}" if self.missing and self.says_missing else words
 
 
@@ -125,7 +127,8 @@ class OneOf:
     def answer(self) -> str:
         """Return the condition without the column's name; what it excludes, if that is shorter."""
         if self.others and 0 < len(self.excluded) < len(self.labels):
-            return f"not {alternatives([label_text(label) for label in self.excluded])}"
+            kept_out = alternatives([label_text(label) for label in self.excluded], word="nor")
+            return f"not {kept_out}" if len(self.excluded) == 1 else f"neither {kept_out}"
         return alternatives([label_text(label) for label in self.labels], [ANYTHING_ELSE] if self.others else [])
 
 
@@ -146,51 +149,54 @@ class Rule:
 
     def condition(self) -> str:
         """Return all conditions in one sentence."""
-        return " and ".join(map(str, self.conditions)) or "always"
+        return " and ".join(map(str, self.conditions)) or ALWAYS
+
+    def said(self) -> str:
+        """Return the prediction in words."""
+        return several(self.prediction, amount_text if self.share is None else label_text)
+
+    def support(self) -> str:
+        """Return how many rows stand behind the prediction, and how many of them have the predicted class."""
+        sure = "" if self.share is None else f"{several(self.share, percent)} of "
+        return sure + ("1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows")
 
     def __str__(self) -> str:
-        said = several(self.prediction, prediction_text)
-        sure = "" if self.share is None else f"{several(self.share, percent)} of "
-        return f"{self.condition()} → {said} ({sure}{rows_text(self.n_rows)})"
+        return f"{self.condition()} → {self.said()} ({self.support()})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Branch:
     """A node as people see it: how one gets there, what is asked there, and what is known of its rows."""
 
-    node: int  # in the tree's arrays
     above: int  # the branch it hangs on, -1 for the root
     depth: int
     answer: Condition | None  # to the question of the branch above
-    question: str  # the column that is asked; empty at a leaf
+    question: str | None  # the column that is asked; None at a leaf
     n_leaves: int  # at it or below it
     rule: Rule  # as if it were a leaf
     value: np.ndarray  # shares of the classes, output by output, or one amount for each output
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rules(Sequence[Rule]):
     """The rules of a tree, one for each leaf: a sequence that prints as a table."""
 
-    branches: tuple[Branch, ...]  # the root first, then what hangs on its first answer, …
+    leaves: tuple[Rule, ...]
+    branches: tuple[Branch, ...]  # the root first, then all that hangs on its first answer, …
     classes: tuple[tuple[str, ...], ...]  # of each output; empty for amounts
     measure: str  # the criterion, in words
 
-    def __post_init__(self) -> None:
-        leaves = tuple(branch.rule for branch in self.branches if not branch.question)
-        object.__setattr__(self, "_rules", leaves)
-
     def __len__(self) -> int:
-        return len(self._rules)  # type: ignore[attr-defined]
+        return len(self.leaves)
 
     def __getitem__(self, place: Any) -> Any:
-        return self._rules[place]  # type: ignore[attr-defined]
+        return self.leaves[place]
 
     def __str__(self) -> str:
         console = Console(width=WIDTH, color_system=None, force_terminal=False)
         with console.capture() as capture:
             console.print(self.table())
-        return "\n".join([line.rstrip() for line in capture.get().splitlines()] + self._rest())
+        return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
     __repr__ = __str__
 
@@ -199,11 +205,12 @@ class Rules(Sequence[Rule]):
 
     def table(self) -> Table:
         """Return the rules as a table for the terminal."""
-        table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+        table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), caption=self._rest(), caption_justify="left")
         for place, heading in enumerate(self._headings()):
             table.add_column(heading, justify="left" if place < 2 else "right", no_wrap=place > 1)
         for rule in self._shown():
-            table.add_row(*map(Text, self._cells(rule)))  # as text: a class may be called [red]
+            _, *others = self._cells(rule)
+            table.add_row(*map(Text, (folded(rule.conditions), *others)))  # as text: a class may be called [red]
         return table
 
     def tree(self, max_depth: int | None = None) -> str:
@@ -216,24 +223,22 @@ class Rules(Sequence[Rule]):
             "<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in self._cells(rule)) + "</tr>"
             for rule in self._shown()
         )
-        rest = "".join(f"<p>{escape(line)}</p>" for line in self._rest())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>{rest}"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table><p>{self._rest()}</p>"
 
     def _headings(self) -> tuple[str, ...]:
         return "if", "then", "share" if self.classes else self.measure, "rows", "weight"
 
     def _cells(self, rule: Rule) -> tuple[str, ...]:
         sure = several(rule.share, percent) if self.classes else written(rule.impurity, 4)
-        said = several(rule.prediction, prediction_text)
-        return rule.condition(), said, sure, f"{rule.n_rows:,}", percent(rule.weight_share)
+        return rule.condition(), rule.said(), sure, f"{rule.n_rows:,}", percent(rule.weight_share)
 
     def _shown(self) -> list[Rule]:
         """Return the rules that are printed: all, or the heaviest ones in the order of the tree."""
         heaviest = np.argsort([-rule.weight_share for rule in self], kind="stable")[:MOST_SHOWN]
         return [self[place] for place in np.sort(heaviest)]
 
-    def _rest(self) -> list[str]:
-        return [f"… and {len(self) - MOST_SHOWN:,} lighter rules"] if len(self) > MOST_SHOWN else []
+    def _rest(self) -> str:
+        return f"… and {len(self) - MOST_SHOWN:,} lighter rules" if len(self) > MOST_SHOWN else ""
 
 
 def rules(model: Any) -> Rules:
@@ -243,33 +248,74 @@ def rules(model: Any) -> Rules:
 
     >>> from eigenwood import DecisionTreeClassifier, rules
     >>> from eigenwood.data.datasets import load
-    >>> days = load("play_tennis")
-    >>> model = DecisionTreeClassifier(criterion="entropy", categorical_split="multiway").fit(days.X, days.y)
-    >>> found = rules(model)
+    >>> days = load("play_tennis").table().frame.select(["outlook", "humidity", "wind", "play_tennis"])
+    >>> model = DecisionTreeClassifier(criterion="entropy", categorical_split="multiway")
+    >>> found = rules(model.fit(days.drop_columns("play_tennis"), days["play_tennis"].to_pylist()))
+    >>> for rule in found:
+    ...     print(rule)
+    outlook is Overcast → Yes (100 % of 4 rows)
+    outlook is Rain or anything else and wind is Strong → No (100 % of 2 rows)
+    outlook is Rain or anything else and wind is Weak or anything else → Yes (100 % of 3 rows)
+    outlook is Sunny and humidity is High or anything else → No (100 % of 3 rows)
+    outlook is Sunny and humidity is Normal → Yes (100 % of 2 rows)
+    >>> found[1].prediction, found[1].conditions[0].labels
+    ('No', ('Rain',))
     """
+    tree = fitted_tree("rules", model)
+    classes = tuple(tuple(map(label_text, labels.tolist())) for labels in tree._class_lists())
+    branches = tuple(branches_of(tree))
+    leaves = tuple(branch.rule for branch in branches if branch.question is None)
+    return Rules(leaves, branches, classes, tree.criterion.replace("_", " "))
+
+
+class Pruning(NamedTuple):
+    """The trees on the way from the whole one to a single leaf."""
+
+    alphas: list[float]
+    n_leaves: list[int]
+    errors: list[float]  # on rows that they did not learn from
+    chosen: int  # which of them was taken
+    measure: str  # what the errors are
+
+
+def pruning_of(model: Any) -> Pruning:
+    """Return the pruning curve of a fitted decision tree, or of a pipeline that ends in one."""
+    tree = fitted_tree("pruning", model)
+    if tree.pruning_curve_.size == 0:
+        raise InputError(
+            f"pruning: the model must be pruned by 'validation' or 'cost_complexity_cv'; got prune={tree.prune!r}."
+        )
+    alphas, n_leaves, errors = tree.pruning_curve_.T
+    chosen = np.flatnonzero(errors <= errors.min() * (1.0 + SAME_ERROR))[-1]
+    measure = "error" if tree._class_lists() else "loss"
+    return Pruning(alphas.tolist(), n_leaves.astype(int).tolist(), errors.tolist(), int(chosen), measure)
+
+
+def fitted_tree(who: str, model: Any) -> Any:
+    """Return the decision tree that a model is or ends in; raise unless there is one and it is fitted."""
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if not isinstance(last, DecisionTree):
         raise InputError(
-            "rules: the model must be a DecisionTreeClassifier or a DecisionTreeRegressor, or a pipeline that ends in "
+            f"{who}: the model must be a DecisionTreeClassifier or a DecisionTreeRegressor, or a pipeline that ends in "
             f"one; got {type(last).__name__}."
         )
     check_is_fitted(last)
-    classes = tuple(tuple(map(label_text, labels.tolist())) for labels in last._class_lists())
-    return Rules(tuple(branches_of(last)), classes, last.criterion.replace("_", " "))
+    return last
 
 
 def branches_of(model: DecisionTree) -> Iterator[Branch]:
     """Yield the branches of a fitted tree in preorder."""
     nodes, columns, n_leaves = model.nodes_, columns_of(model), leaf_counts(model.nodes_)
+    class_lists = [labels.tolist() for labels in model._class_lists()]
     waiting: list[tuple] = [(0, -1, 0, None, {})]
     n_branches = 0
     while waiting:
         node, above, depth, answer, path = waiting.pop()
         feature = int(nodes.feature[node])
         is_leaf = nodes.left[node] == LEAF
-        question = "" if is_leaf else columns[feature].column
-        rule = rule_at(model, node, tuple(path.values()))
-        yield Branch(node, above, depth, answer, question, int(n_leaves[node]), rule, nodes.value[node])
+        question = None if is_leaf else columns[feature].column
+        rule = rule_at(nodes, node, class_lists, tuple(path.values()))
+        yield Branch(above, depth, answer, question, int(n_leaves[node]), rule, nodes.value[node])
         if not is_leaf:
             known = path.get(feature, columns[feature])
             for child, reply in reversed(answers(nodes, node, known, model.categories_[feature])):
@@ -307,20 +353,20 @@ def relative(known: OneOf, answer: OneOf) -> OneOf:
     return replace(answer, excluded=tuple(label for label in known.labels if label not in left))
 
 
-def rule_at(model: Any, node: int, conditions: tuple[Condition, ...]) -> Rule:
+def rule_at(nodes: Tree, node: int, class_lists: list[list], conditions: tuple[Condition, ...]) -> Rule:
     """Return what is said at a node."""
-    nodes, class_lists = model.nodes_, model._class_lists()
     said, shares = nodes.value[node].tolist(), None
     if class_lists:
-        ends = np.cumsum([labels.size for labels in class_lists])
+        ends = np.cumsum([len(labels) for labels in class_lists])
         parts = np.split(nodes.value[node], ends[:-1])
         said = [labels[part.argmax()] for labels, part in zip(class_lists, parts, strict=True)]
         shares = [float(part.max()) for part in parts]
+    is_single = len(said) == 1
     return Rule(
         leaf=node,
         conditions=conditions,
-        prediction=said[0] if len(said) == 1 else tuple(said),
-        share=shares[0] if shares and len(shares) == 1 else shares and tuple(shares),
+        prediction=said[0] if is_single else tuple(said),
+        share=None if shares is None else shares[0] if is_single else tuple(shares),
         impurity=float(nodes.impurity[node]),
         n_rows=int(nodes.n_rows[node]),
         weight_share=float(nodes.weight[node] / nodes.weight[0]),
@@ -331,7 +377,7 @@ def columns_of(model: DecisionTree) -> list[Condition]:
     """Return for each column the condition that holds for all rows."""
     nodes, n_features = model.nodes_, len(model.categories_)
     names = getattr(model, "feature_names_in_", [f"x[{j}]" for j in range(n_features)])
-    digits, seen = threshold_digits(nodes, n_features), missing_seen(nodes, n_features)
+    digits, seen = threshold_digits(nodes, n_features), missing_seen(model)
     return [
         Interval(str(names[j]), says_missing=bool(seen[j]), digits=digits[j])
         if labels is None
@@ -340,27 +386,34 @@ def columns_of(model: DecisionTree) -> list[Condition]:
     ]
 
 
-def missing_seen(nodes: Tree, n_features: int) -> np.ndarray:
-    """Return which columns of numbers show that values were missing: some went where the fewer rows go, or alone.
+def missing_seen(model: DecisionTree) -> np.ndarray:
+    """Return which columns of numbers had missing values, as far as the tree shows it.
 
-    Where none were missing, and so nothing could be learnt, a missing number goes with most rows.
+    Where none were missing, a missing number goes with most rows. So where it goes with the fewer, or has a branch of
+    its own, some were.
     """
+    nodes, n_features = model.nodes_, len(model.categories_)
     asked = np.flatnonzero((nodes.left != LEAF) & (np.diff(nodes.category_start) == 0))
     left, right = nodes.weight[nodes.left[asked]], nodes.weight[nodes.right[asked]]
-    against = (nodes.default_left[asked] != (left > right)) & (np.abs(left - right) > EQUAL * nodes.weight[asked])
+    against = (nodes.default_left[asked] != (left > right)) & (np.abs(left - right) > SAME_WEIGHT * nodes.weight[asked])
     seen = np.zeros(n_features, dtype=bool)
     seen[nodes.feature[asked[against | (nodes.threshold[asked] >= LARGEST)]]] = True
     return seen
 
 
 def threshold_digits(nodes: Tree, n_features: int) -> list[int]:
-    """Return how many digits tell the thresholds of each column apart."""
-    asked = (nodes.left != LEAF) & (np.diff(nodes.category_start) == 0)
+    """Return how many digits tell the thresholds of each column apart: all before the point and one after it, or more.
+
+    A threshold between two whole numbers ends in .5, and must not be rounded to one of them.
+    """
+    asked = (nodes.left != LEAF) & (np.diff(nodes.category_start) == 0) & (np.abs(nodes.threshold) < WRITTEN_OUT)
     digits = [LEAST_DIGITS] * n_features
     for feature in np.unique(nodes.feature[asked]):
         thresholds = np.unique(nodes.threshold[asked & (nodes.feature == feature)])
-        while digits[feature] < MOST_DIGITS and len({written(t, digits[feature]) for t in thresholds}) < len(thresholds):
-            digits[feature] += 1
+        enough = max(LEAST_DIGITS, len(f"{np.abs(thresholds).max():.0f}") + 1)
+        while enough < MOST_DIGITS and len({written(t, enough) for t in thresholds}) < thresholds.size:
+            enough += 1
+        digits[feature] = enough
     return digits
 
 
@@ -376,21 +429,24 @@ def leaf_counts(nodes: Tree) -> np.ndarray:
 def outline(branches: Sequence[Branch], max_depth: int | None = None) -> Iterator[str]:
     """Yield the lines of a tree, each branch below the one it hangs on."""
     is_last = last_answers(branches)
-    margins: list[str] = [""] * len(branches)  # what stands left of the answers to each branch's question
+    margins = [""] * len(branches)  # what stands left of the answers to each branch's question
     for i, branch in enumerate(branches):
         if max_depth is not None and branch.depth > max_depth:
             continue
-        before = margins[branch.above] if branch.above >= 0 else ""
-        margins[i] = before + ("" if branch.above < 0 else "   " if is_last[i] else "│  ")
-        sign = "" if branch.above < 0 else "└─ " if is_last[i] else "├─ "
-        words = "" if branch.answer is None else branch.answer.answer()
-        if branch.question and branch.depth != max_depth:
-            yield f"{before}{sign}{words}{': ' if words else ''}{branch.question}?"
-        elif branch.question:
-            yield f"{before}{sign}{words}{': ' if words else ''}… {branch.n_leaves:,} leaves"
-        else:
-            told = str(replace(branch.rule, conditions=()))
-            yield f"{before}{sign}{words} {told.removeprefix('always ')}".strip()
+        start, told = "", told_at(branch, branch.depth == max_depth)
+        if branch.answer is not None:
+            margin = margins[branch.above]
+            start = f"{margin}{'└─ ' if is_last[i] else '├─ '}{branch.answer.answer()}"
+            margins[i] = margin + ("   " if is_last[i] else "│  ")
+            start += " " if branch.question is None else ": "
+        yield start + told
+
+
+def told_at(branch: Branch, cut: bool) -> str:
+    """Return what a branch asks or says; where the tree is ``cut``, how much is below."""
+    if branch.question is None:
+        return f"→ {branch.rule.said()} ({branch.rule.support()})"
+    return f"… {branch.n_leaves:,} leaves" if cut else f"{branch.question}?"
 
 
 def last_answers(branches: Sequence[Branch]) -> list[bool]:
@@ -399,16 +455,27 @@ def last_answers(branches: Sequence[Branch]) -> list[bool]:
     return [last[branch.above] == i for i, branch in enumerate(branches)]
 
 
-def alternatives(labels: list[str], more: Sequence[str] = ()) -> str:
+def folded(conditions: Sequence[Condition]) -> str:
+    """Return the conditions in lines that break between two of them."""
+    lines: list[str] = []
+    for words in map(str, conditions):
+        if lines and len(f"{lines[-1]} and {words}") <= CONDITION_WIDTH:
+            lines[-1] += f" and {words}"
+        else:
+            lines.append(f"and {words}" if lines else words)
+    return "\n".join(lines) or ALWAYS
+
+
+def alternatives(labels: list[str], more: Sequence[str] = (), word: str = "or") -> str:
     """Return "a, b or c"; of a long list only the beginning.
 
-    >>> alternatives(["a", "b"], ["anything else"]), alternatives([str(i) for i in range(100)])[-18:]
+    >>> alternatives(["a", "b"], ["anything else"]), alternatives([str(i) for i in range(100)])[-17:]
     ('a, b or anything else', '10, 11 or 88 more')
     """
     if len(labels) > MOST_LABELS + 1:
         labels = [*labels[:MOST_LABELS], f"{len(labels) - MOST_LABELS} more"]
-    *first, last = [*labels, *more]
-    return f"{', '.join(first)} or {last}" if first else last
+    *first, last = [*labels, *more] or ["nothing"]
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def label_text(label: Any) -> str:
@@ -420,16 +487,15 @@ def label_text(label: Any) -> str:
     if label is None:
         return MISSING
     if isinstance(label, float):
-        return f"{label:.0f}" if label.is_integer() and abs(label) < 1e15 else repr(label)
+        return f"{label:.0f}" if label.is_integer() and abs(label) < WRITTEN_OUT else repr(label)
     if not isinstance(label, str):
         return str(label)
     is_odd = label.strip() != label or not label.isprintable() or label in ("", MISSING, ANYTHING_ELSE)
     return repr(label) if is_odd or " or " in label or ", " in label else label
 
 
-def prediction_text(said: Any) -> str:
-    """Return a class by its name, and an amount with five digits."""
-    return written(said, 5) if isinstance(said, float) else label_text(said)
+def amount_text(value: float) -> str:
+    return written(value, AMOUNT_DIGITS)
 
 
 def several(values: Any, text: Any) -> str:
@@ -443,7 +509,7 @@ def written(value: float, digits: int) -> str:
     >>> written(2.45, 6), written(1712345678.25, 6), written(1e-7, 6), written(-0.0, 6)
     ('2.45', '1712345678', '1e-07', '0')
     """
-    return f"{value:z.0f}" if 10.0**digits <= abs(value) < 1e15 else f"{value:z.{digits}g}"
+    return f"{value:z.0f}" if 10.0**digits <= abs(value) < WRITTEN_OUT else f"{value:z.{digits}g}"
 
 
 def percent(share: float) -> str:
@@ -453,7 +519,3 @@ def percent(share: float) -> str:
     ('100 %', '100.0 %', '25.0 %')
     """
     return "100 %" if share == 1.0 else f"{100 * share:.1f} %"
-
-
-def rows_text(n_rows: int) -> str:
-    return "1 row" if n_rows == 1 else f"{n_rows:,} rows"
