@@ -10,11 +10,14 @@ import subprocess
 import sys
 
 import pytest
+from sklearn.pipeline import Pipeline
 
 import eigenwood
+from eigenwood import DecisionTreeClassifier, KernelPerceptron, TableEncoder
 from eigenwood.cli.main import app
 from eigenwood.data import datasets
 from eigenwood.data.tables import read_table, write_table
+from eigenwood.runs.frames import labels_of
 from tests.runs import fakes
 
 pytestmark = pytest.mark.slow
@@ -163,10 +166,23 @@ def test_close_names_are_suggested(folder):
     assert "disease" in ran("learn heart --target diseased", folder).stderr
 
 
-def test_a_tampered_model_does_not_verify(folder, tmp_path):
-    model = eigenwood.load(folder / "heart-run" / "model.safetensors")
+def mistakes_denied(X, y):
+    model = Pipeline([("encoder", TableEncoder()), ("model", KernelPerceptron(max_iter=5))]).fit(X, y)
     model[-1].n_mistakes_ = model[-1].n_mistakes_ * 0.0
-    model[-1].vote = "last"
+    return model
+
+
+def questions_changed(X, y):
+    model = Pipeline([("model", DecisionTreeClassifier(random_state=0))]).fit(X, y)
+    model[-1].nodes_ = model[-1].nodes_._replace(threshold=model[-1].nodes_.threshold + 1.0)
+    return model
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("tampered", [mistakes_denied, questions_changed])
+def test_a_tampered_model_does_not_verify(tampered, tmp_path):
+    heart = datasets.load("heart").table()
+    model = tampered(heart.drop(["disease"]).frame, labels_of(heart, "disease"))
     eigenwood.save(model, tmp_path / "model.safetensors")
     done = ran("verify model.safetensors heart", tmp_path)
     assert done.returncode == 1

@@ -22,6 +22,16 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture
+def pyplot():
+    """Matplotlib without a screen, and no figure left open."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    yield pyplot
+    pyplot.close("all")
+
+
+@pytest.fixture
 def global_random_seed():
     return 42
 

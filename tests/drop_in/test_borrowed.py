@@ -56,6 +56,14 @@ def test_a_name_that_no_test_has_is_refused():
         borrow(Loan(MODULE, OURS, {"test_of_yesterday[1]": "it was hard"}))
 
 
+def test_a_foreign_test_is_left_out():
+    tests = borrow(Loan("sklearn.tree.tests.test_tree", {}, foreign=("test_realloc",)))
+    assert "test_realloc" not in tests
+    assert "test_iris" in tests
+    with pytest.raises(ValueError, match="has no test_of_yesterday"):
+        borrow(Loan(MODULE, OURS, foreign=("test_of_yesterday",)))
+
+
 class Item:
     def __init__(self, name, originalname):
         self.name, self.originalname = name, originalname

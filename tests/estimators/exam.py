@@ -9,10 +9,23 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from eigenwood.estimators.registry import CLASSIFICATION, ENTRIES, Entry
+from eigenwood.core.tree.nodes import Tree
+from eigenwood.estimators.registry import CLASSIFICATION, ENTRIES, REGRESSION, TRANSFORMATION, Entry
 
 # What says where a row stood in the table, not what was learnt from it.
 PLACES = ("support_", "t_")
+
+# What counts rows, whatever their weight.
+ROW_COUNTS = ("nodes_.n_rows",)
+COUNTS_ROWS = {"min_samples_leaf": "a leaf must have so many rows", "prune": "the rows put aside are drawn as rows"}
+
+# What may differ in the last bits when w·y is added instead of y, w times; and a transformer's certificate is about the
+# first rows of the table, whichever they are.
+ROUNDED = {
+    CLASSIFICATION: (),
+    REGRESSION: ("nodes_.value", "nodes_.impurity", "certificate_"),
+    TRANSFORMATION: ("certificate_",),
+}
 
 
 def candidates() -> list[tuple[str, Entry, dict]]:
@@ -33,10 +46,20 @@ def is_classifier(entry: Entry) -> bool:
     return entry.task == CLASSIFICATION
 
 
+def is_transformer(entry: Entry) -> bool:
+    return entry.task == TRANSFORMATION
+
+
+def made(entry: Entry, params: dict, **more: Any) -> Any:
+    """Return the estimator with a fixed seed, if it draws."""
+    seed = {"random_state": 0} if "random_state" in entry.estimator.PARAMS else {}
+    return entry.estimator(**{**seed, **params, **more})
+
+
 def short(entry: Entry, params: dict, **more: Any) -> Any:
-    """Return the estimator with few epochs, so that an exam on much data ends soon."""
+    """Return the same with few epochs, so that an exam on much data ends soon."""
     few = {"max_iter": 2} if "max_iter" in entry.estimator.PARAMS else {}
-    return entry.estimator(**{**params, **few, **more})
+    return made(entry, {**params, **few, **more})
 
 
 def classes_on(X: np.ndarray, n_classes: int = 3, noise: float = 0.3, seed: int = 0) -> np.ndarray:
@@ -52,8 +75,9 @@ def table(n_rows: int, n_features: int, seed: int = 0, decimals: int | None = No
 
 
 def result(model: Any, X: Any) -> np.ndarray:
-    """Return what a fitted model makes of X: scores or features."""
-    values = model.decision_function(X) if hasattr(model, "decision_function") else model.transform(X)
+    """Return what a fitted model makes of X: scores, shares of classes, features or amounts."""
+    methods = ("decision_function", "predict_proba", "transform", "predict")
+    values = getattr(model, next(name for name in methods if hasattr(model, name)))(X)
     return values.toarray() if sparse.issparse(values) else np.asarray(values)
 
 
@@ -63,17 +87,21 @@ def learnt(model: Any) -> dict[str, Any]:
 
 
 def assert_learnt_the_same(one: Any, other: Any, but: tuple[str, ...] = ()) -> None:
-    """Both models have the same fitted attributes, to the last bit."""
+    """Both models have the same fitted attributes, to the last bit; ``but`` names what may differ."""
     assert learnt(one).keys() == learnt(other).keys()
     for name, value in learnt(one).items():
-        if name not in but:
-            assert_same_bits(name, value, learnt(other)[name])
+        assert_same_bits(name, value, learnt(other)[name], but)
 
 
-def assert_same_bits(name: str, one: Any, other: Any) -> None:
+def assert_same_bits(name: str, one: Any, other: Any, but: tuple[str, ...] = ()) -> None:
+    if name in but:
+        return
     if sparse.issparse(one):
         one, other = one.toarray(), other.toarray()
-    if isinstance(one, np.ndarray):
+    if isinstance(one, Tree):
+        for field in one._fields:
+            assert_same_bits(f"{name}.{field}", getattr(one, field), getattr(other, field), but)
+    elif isinstance(one, np.ndarray):
         assert one.dtype == other.dtype, name
         np.testing.assert_array_equal(one, other, err_msg=name)
     else:

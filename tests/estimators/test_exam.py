@@ -24,14 +24,20 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import eigenwood
 from eigenwood.errors import InputError
 from eigenwood.estimators.registry import BY_CLASS, ENTRIES
-from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Function, Nothing, Number, Seed
+from eigenwood.validation.categories import CategoricalFeatures
+from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Function, Nothing, Number, Seed, Share, Signs
 from tests.estimators.exam import (
+    COUNTS_ROWS,
+    ROUNDED,
+    ROW_COUNTS,
     PropagatedRecorder,
     Recorder,
     assert_learnt_the_same,
     candidates,
     classes_on,
     is_classifier,
+    is_transformer,
+    made,
     refit,
     result,
     short,
@@ -110,7 +116,11 @@ def test_parameters_go_round(entry, params):
 def forbidden(rule, value):
     """Return whether no part of a rule was made for this value."""
     kinds = {type(part) for part in rule.rules}
-    allowed = {Nothing: lambda: value is None, Flag: lambda: isinstance(value, bool)}
+    allowed = {
+        Nothing: lambda: value is None,
+        Flag: lambda: isinstance(value, bool),
+        Share: lambda: isinstance(value, float) and 0 < value <= 1,
+    }
     if any(allowed[kind]() for kind in kinds & allowed.keys()):
         return False
     whole = any(part.whole for part in rule.rules if isinstance(part, Number))
@@ -133,6 +143,9 @@ def wrong_values(rule):
         Flag: [0, 1, "True", None, 0.0],
         Nothing: [0, "", False],
         Function: ["nonsense", 1],
+        Share: [-0.5, 1.5, 0.0, np.nan, np.inf, "0.5", [0.5], True],
+        Signs: [1, [2], [[1, 0]], "1", [0.5], ["a", "b"]],
+        CategoricalFeatures: ["from_names", 1, [0.5], [None], [["a"]], {"a": 1}, np.array([[0]])],
         Seed: [-1, 2**32, 0.5, "0", np.random.default_rng(0)],
         ClassWeights: ["fair", 1, [1, 2], np.array([1.0, 2.0])],
     }
@@ -161,7 +174,8 @@ def test_a_wrong_parameter_is_said_in_one_sentence(entry, name, value):
 @every_entry
 def test_before_fit_there_is_nothing_to_ask(entry):
     model = entry.estimator()
-    for method in ("predict", "decision_function", "transform", "get_feature_names_out", "inverse_transform"):
+    methods = ("predict", "predict_proba", "decision_function", "transform", "inverse_transform", "apply")
+    for method in (*methods, "get_feature_names_out"):
         if hasattr(model, method):
             with pytest.raises(NotFittedError):
                 getattr(model, method)(*([] if method == "get_feature_names_out" else [table(3, 2)]))
@@ -184,7 +198,7 @@ def test_the_same_bits_for_any_number_of_threads(entry, params, dtype, wide):
         pytest.skip(f"{entry.estimator.__name__} has no n_jobs: its work is not cut")
     X, y = wide[0].astype(dtype), wide[1]
     models = [short(entry, params, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 8)]
-    queries = X if is_classifier(entry) else X[:1500]
+    queries = X[:1500] if is_transformer(entry) else X
     expected = result(models[0], queries)
     for model in models[1:]:
         assert_learnt_the_same(models[0], model)
@@ -246,14 +260,15 @@ def repeated():
 
 @every_weighted
 def test_a_weight_is_a_repeated_row(entry, params, repeated):
+    for name in COUNTS_ROWS.keys() & params:
+        pytest.skip(f"{name}: {COUNTS_ROWS[name]}")
     X, y, weights, rng = repeated
     copies = np.repeat(np.arange(y.size), weights)
-    weighted = entry.estimator(**params).fit(X, y, sample_weight=weights)
+    weighted = made(entry, params).fit(X, y, sample_weight=weights)
     for rows in (copies, copies[::-1], rng.permutation(copies)):
-        given = entry.estimator(**params).fit(X[rows], y[rows])
-        # a transformer's certificate is about the first rows of the table, whichever they are
-        assert_learnt_the_same(weighted, given, but=() if is_classifier(entry) else ("certificate_",))
-        np.testing.assert_array_equal(result(given, X), result(weighted, X))
+        given = made(entry, params).fit(X[rows], y[rows])
+        assert_learnt_the_same(weighted, given, but=ROW_COUNTS + ROUNDED[entry.task])
+        np.testing.assert_allclose(result(given, X), result(weighted, X), rtol=1e-12 if ROUNDED[entry.task] else 0)
 
 
 @every_weighted
@@ -261,17 +276,17 @@ def test_a_row_of_weight_zero_was_never_given(entry, params, repeated):
     X, y, weights, _ = repeated
     there = weights > 0
     poisoned = np.where(there[:, None], X, 1e6)
-    weighted = entry.estimator(**params).fit(poisoned, y, sample_weight=there.astype(float))
-    without = entry.estimator(**params).fit(X[there], y[there])
+    weighted = made(entry, params).fit(poisoned, y, sample_weight=there.astype(float))
+    without = made(entry, params).fit(X[there], y[there])
     assert_learnt_the_same(weighted, without)
 
 
 @every_weighted
 def test_no_weights_are_weights_of_one(entry, params, repeated):
     X, y, _, _ = repeated
-    plain = entry.estimator(**params).fit(X, y)
-    assert_learnt_the_same(entry.estimator(**params).fit(X, y, sample_weight=np.ones(y.size)), plain)
-    assert_learnt_the_same(entry.estimator(**params).fit(X, y, sample_weight=[1] * y.size), plain)
+    plain = made(entry, params).fit(X, y)
+    assert_learnt_the_same(made(entry, params).fit(X, y, sample_weight=np.ones(y.size)), plain)
+    assert_learnt_the_same(made(entry, params).fit(X, y, sample_weight=[1] * y.size), plain)
 
 
 @every_weighted
@@ -301,12 +316,12 @@ def test_a_question_changes_nothing(entry, params):
     X = table(300, 4)
     model = short(entry, params).fit(X, classes_on(X))
     before = joblib.hash(model.__dict__)
-    for method in ("predict", "decision_function", "transform"):
+    for method in ("predict", "predict_proba", "decision_function", "transform", "apply", "decision_path"):
         if hasattr(model, method):
             getattr(model, method)(X)
-    if not is_classifier(entry):
+    if is_transformer(entry):
         model.get_feature_names_out()
-    eigenwood.verify(model, X, classes_on(X) if is_classifier(entry) else None)
+    eigenwood.verify(model, X, None if is_transformer(entry) else classes_on(X))
     assert joblib.hash(model.__dict__) == before
 
 
@@ -365,6 +380,14 @@ def noisy(n_rows=300):
     return X, np.random.default_rng(0).integers(0, 3, size=n_rows)
 
 
+def long(entry):
+    """Return data that gives several rounds: for a tree one is 65,536 rows, and there must be something to ask."""
+    if "max_iter" in entry.estimator.PARAMS:
+        return noisy()
+    X = table(25_000, 3)
+    return X, classes_on(X, noise=1.0)
+
+
 @every_watched
 def test_callbacks_hear_of_every_round(entry, params):
     X, y = noisy()
@@ -389,20 +412,20 @@ def test_callbacks_change_nothing(entry, params):
 
 @every_watched
 def test_callbacks_are_given_a_model_that_works(entry, params):
-    X, y = noisy()
+    X, y = long(entry)
     recorder = Recorder()
     model = short(entry, params).set_callbacks(recorder).fit(X, y)
     results = [result(so_far, X) for so_far in recorder.models]
     np.testing.assert_array_equal(results[-1], result(model, X))
     assert all(given_X.shape[1] == 3 for given_X, _ in recorder.data)
-    if is_classifier(entry):
+    if not is_transformer(entry):
         assert not np.array_equal(results[0], results[-1])
 
 
 @every_watched
 def test_a_model_of_an_early_round_does_not_change_later(entry, params):
     """It was given away; the fit goes on with its own numbers."""
-    X, y = noisy()
+    X, y = long(entry)
 
     class Looking(Recorder):
         def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
@@ -416,15 +439,16 @@ def test_a_model_of_an_early_round_does_not_change_later(entry, params):
 
 @every_watched
 def test_a_callback_can_stop_the_fit(entry, params):
-    X, y = noisy()
+    X, y = long(entry)
     recorder = Recorder(stop_after=1)
     model = short(entry, params, **({"max_iter": 50} if "max_iter" in entry.estimator.PARAMS else {}))
     model.set_callbacks(recorder).fit(X, y)
     assert recorder.count("end", "round") == 1
     assert recorder.events[-2:] == [("end", "fit"), ("teardown", "fit")]
     assert result(model, X).shape[0] == X.shape[0]
-    if is_classifier(entry):
+    if not is_transformer(entry):
         assert model.stop_reason_ == "callback"
+    if hasattr(model, "n_iter_"):
         assert model.n_iter_ == 1
 
 
@@ -441,7 +465,7 @@ def test_a_callback_that_fails_is_torn_down_and_heard(entry, params):
 def test_a_fit_that_fails_leaves_callbacks_balanced(entry, params):
     recorder = Recorder()
     with pytest.raises(InputError):
-        short(entry, params).set_callbacks(recorder).fit([[np.nan], [1.0]], [0, 1])
+        short(entry, params).set_callbacks(recorder).fit([[np.inf], [1.0]], [0, 1])
     assert recorder.count("setup") == recorder.count("teardown")
 
 
@@ -456,14 +480,15 @@ def test_the_progress_bar_of_scikit_learn(entry, params, capsys):
 
 @every_watched
 def test_the_scoring_monitor_of_scikit_learn(entry, params):
-    if not is_classifier(entry):
+    if is_transformer(entry):
         pytest.skip("a transformer has no score")
-    X, y = noisy()
-    monitor = ScoringMonitor(scoring="accuracy")
+    X, y = long(entry)
+    scoring = "accuracy" if is_classifier(entry) else "r2"
+    monitor = ScoringMonitor(scoring=scoring)
     model = short(entry, params).set_callbacks(monitor).fit(X, y)
     rounds = [row for row in monitor.get_logs().data if row["task_name"] == "round"]
-    assert len(rounds) == model.n_iter_
-    assert all(0.0 <= row["accuracy"] <= 1.0 for row in rounds)
+    assert len(rounds) == getattr(model, "n_iter_", len(rounds)) >= 1
+    assert all(0.0 <= row[scoring] <= 1.0 for row in rounds)
 
 
 @every_watched
@@ -477,18 +502,19 @@ def test_callbacks_reach_into_a_pipeline(entry, params):
 
 @every_watched
 def test_callbacks_reach_into_a_search(entry, params):
-    if not is_classifier(entry):
+    if is_transformer(entry):
         pytest.skip("a transformer has no score to search by")
     X, y = noisy()
     recorder = PropagatedRecorder()
-    search = GridSearchCV(short(entry, params), {"max_iter": [1, 2]}, cv=2).set_callbacks(recorder).fit(X, y)
+    grid = {"max_iter" if "max_iter" in entry.estimator.PARAMS else "max_depth": [1, 2]}
+    search = GridSearchCV(short(entry, params), grid, cv=2).set_callbacks(recorder).fit(X, y)
     assert recorder.count("begin", "round") == recorder.count("end", "round") >= 5
     assert search.best_estimator_.predict(X).shape == (300,)
 
 
 @every_watched
 def test_callbacks_of_its_own_inside_cross_validation(entry, params):
-    if not is_classifier(entry):
+    if is_transformer(entry):
         pytest.skip("a transformer has no score")
     X, y = noisy()
     watched = short(entry, params).set_callbacks(ProgressBar())
@@ -506,20 +532,21 @@ LIMIT = 0.5
 
 @every_watched
 def test_a_time_limit_is_kept(entry, params):
-    if not is_classifier(entry):
+    if is_transformer(entry):
         pytest.skip("its fit takes no time worth limiting")
-    X = np.tile(table(2000, 40), (2, 1))
-    y = np.arange(4000) // 2000  # every row has both labels, so no fit ever ends by itself
+    n_rows = 2000 if "max_iter" in entry.estimator.PARAMS else 30_000  # a tree ends when every row has its leaf
+    X = np.tile(table(n_rows, 40), (2, 1))
+    y = np.arange(2 * n_rows) // n_rows  # every row has both labels, so no other fit ever ends by itself
     endless = {name: value for name, value in ENDLESS.items() if name in entry.estimator.PARAMS}
     short(entry, params).fit(X[::8], y[::8])  # compiles
-    model = entry.estimator(**{**params, **endless, "time_limit": LIMIT})
+    model = made(entry, params, **endless, time_limit=LIMIT)
     start = time.perf_counter()
     model.fit(X, y)
     seconds = time.perf_counter() - start
     assert model.stop_reason_ == "time_limit"
     assert LIMIT <= seconds <= 1.2 * LIMIT + 0.2
     assert np.isfinite(result(model, X)).all()
-    assert set(model.predict(X)) <= {0, 1}
+    assert 0 <= model.predict(X).min() <= model.predict(X).max() <= 1
 
 
 @every_watched
@@ -579,8 +606,8 @@ def test_frames_of_one_kind_are_as_good_as_another(entry, params, fitted_with, a
 @every_candidate
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 def test_transformers_give_frames_if_asked(entry, params, kind):
-    if is_classifier(entry):
-        pytest.skip("a classifier gives labels")
+    if not is_transformer(entry):
+        pytest.skip("it gives labels or amounts")
     X, names = table(30, 3), ["a", "b", "c"]
     model = entry.estimator(**params).set_output(transform=kind)
     frame = model.fit_transform(FRAMES[kind](X, names))
@@ -592,8 +619,8 @@ def test_transformers_give_frames_if_asked(entry, params, kind):
 
 @every_candidate
 def test_names_out_without_names_in(entry, params):
-    if is_classifier(entry):
-        pytest.skip("a classifier gives labels")
+    if not is_transformer(entry):
+        pytest.skip("it gives labels or amounts")
     X = table(30, 3)
     model = entry.estimator(**params).fit(X)
     names = model.get_feature_names_out()
@@ -666,9 +693,14 @@ BAD_LABELS = {
 }
 
 
+TAKEN_BY_TREES = {"one class": "a leaf can say it", "a matrix": "a leaf can say several"}
+
+
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if is_classifier(entry)], ids=lambda entry: entry.name)
-@pytest.mark.parametrize("y", BAD_LABELS.values(), ids=BAD_LABELS)
-def test_bad_labels_are_refused_in_one_sentence(entry, y):
+@pytest.mark.parametrize(("name", "y"), BAD_LABELS.items(), ids=BAD_LABELS)
+def test_bad_labels_are_refused_in_one_sentence(entry, name, y):
+    if name in TAKEN_BY_TREES and entry.takes_tables:
+        pytest.skip(f"{name}: {TAKEN_BY_TREES[name]}")
     with pytest.raises((ValueError, TypeError)) as caught:
         entry.estimator().fit([[0.0], [1.0], [2.0], [3.0]], y)
     sentence = str(caught.value)

@@ -12,9 +12,16 @@ import pyarrow as pa
 from scipy import sparse
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from eigenwood import KernelPerceptron, Perceptron, PolynomialExpansion, TableEncoder
+from eigenwood import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    KernelPerceptron,
+    Perceptron,
+    PolynomialExpansion,
+    TableEncoder,
+)
 
-METHODS = ("predict", "decision_function", "transform")
+METHODS = ("predict", "predict_proba", "decision_function", "transform")
 
 
 class Sample(NamedTuple):
@@ -90,6 +97,27 @@ def nested_pipeline() -> Sample:
     return Sample(make_pipeline(inner, KernelPerceptron(vote="voted", max_iter=5)).fit(X, three(X)), X, three(X))
 
 
+def amounts(X: np.ndarray) -> np.ndarray:
+    """Return amounts that are whole eighths, and not the same for two rows that look alike."""
+    return np.round(8.0 * (X[:, 0] * X[:, 1] + X[:, 2])) / 8.0
+
+
+def with_holes(X: np.ndarray) -> np.ndarray:
+    """Return the rows with some numbers missing."""
+    return np.where((np.arange(X.size) % 9 == 4).reshape(X.shape), np.nan, X)
+
+
+def table_tree(estimator: Any) -> Callable[[], Sample]:
+    """Return what fits a tree to labels that follow from the colour."""
+    y = ["warm", "cold", "none", "warm", "mild", "cold", "cold", "warm"]
+    return lambda: Sample(estimator.fit(mixed_frame(), y), mixed_frame(), y)
+
+
+def several(X: np.ndarray) -> np.ndarray:
+    """Return two columns of labels, of two and of three classes."""
+    return np.column_stack([two(X), three(X)])
+
+
 WORDS = np.array(["low", "", "très haut"])
 SPARSE = sparse.csr_array(np.where(rows() > 1.0, 0.0, rows()))
 
@@ -120,6 +148,50 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "kernel-perceptron-sparse": labelled(KernelPerceptron(vote="voted", max_iter=10), three, SPARSE),
     "kernel-perceptron-names": labelled(KernelPerceptron(max_iter=10), two, named(rows())),
     "kernel-perceptron-precomputed": gram_sample,
+    "decision-tree": labelled(DecisionTreeClassifier(random_state=0), two),
+    "decision-tree-strings": labelled(
+        DecisionTreeClassifier(random_state=0, criterion="error"), lambda X: WORDS[three(X)]
+    ),
+    "decision-tree-one-class": labelled(DecisionTreeClassifier(random_state=0), lambda X: np.full(len(X), 7)),
+    "decision-tree-several": labelled(
+        DecisionTreeClassifier(random_state=0, class_weight=[{0: 1, 1: 2.5}, {0: 1, 1: 1, 2: 3}]), several
+    ),
+    "decision-tree-sparse": labelled(DecisionTreeClassifier(random_state=0, criterion="entropy"), three, SPARSE),
+    "decision-tree-names": labelled(DecisionTreeClassifier(random_state=0, max_leaf_nodes=4), three, named(rows())),
+    "decision-tree-table": table_tree(DecisionTreeClassifier(random_state=0)),
+    "decision-tree-multiway": table_tree(DecisionTreeClassifier(random_state=0, categorical_split="multiway")),
+    "decision-tree-validation": labelled(DecisionTreeClassifier(random_state=3, prune="validation"), three),
+    "decision-tree-cv": labelled(DecisionTreeClassifier(random_state=0, prune="cost_complexity_cv"), two),
+    "decision-tree-choices": labelled(
+        DecisionTreeClassifier(
+            splitter="random",
+            max_features="sqrt",
+            min_samples_leaf=0.05,
+            random_state=np.int64(1),
+            monotonic_cst=[1, 0, 0],
+            categorical_features=[False, False, True],
+            class_weight="balanced",
+        ),
+        two,
+    ),
+    "regression-tree": labelled(DecisionTreeRegressor(random_state=0), amounts),
+    "regression-tree-missing": labelled(
+        DecisionTreeRegressor(random_state=0, categorical_features=[2], ccp_alpha=1e-3),
+        lambda X: amounts(np.nan_to_num(X)),
+        with_holes(rows()),
+    ),
+    "regression-tree-median": labelled(
+        DecisionTreeRegressor(random_state=0, criterion="absolute_error", max_depth=3), amounts
+    ),
+    "regression-tree-poisson": labelled(
+        DecisionTreeRegressor(random_state=0, criterion="poisson", min_samples_leaf=2), amounts
+    ),
+    "regression-tree-several": labelled(
+        DecisionTreeRegressor(random_state=0, max_depth=3, time_limit=600.0), lambda X: np.column_stack([amounts(X), X])
+    ),
+    "regression-tree-float32": labelled(
+        DecisionTreeRegressor(random_state=0, prune="validation"), amounts, rows(dtype=np.float32)
+    ),
     "polynomial-expansion": transforming(PolynomialExpansion(), rows()),
     "polynomial-expansion-plain": transforming(
         PolynomialExpansion(degree=3, include_bias=False, kernel_scale=False), named(rows())
@@ -140,6 +212,8 @@ def sample(name: str) -> Sample:
 
 
 def dense(values: Any) -> np.ndarray:
+    if isinstance(values, list):  # the shares of several outputs
+        return np.hstack(values)
     return values.toarray() if sparse.issparse(values) else np.asarray(values)
 
 
@@ -177,6 +251,13 @@ def assert_same_value(name: str, got: Any, wanted: Any) -> None:
         assert got.shape == wanted.shape, name
         for part in ("data", "indices", "indptr"):
             assert_same_value(f"{name}.{part}", getattr(got, part), getattr(wanted, part))
+    elif isinstance(wanted, tuple) and hasattr(wanted, "_fields"):
+        assert type(got) is type(wanted), name
+        for part in wanted._fields:
+            assert_same_value(f"{name}.{part}", getattr(got, part), getattr(wanted, part))
+    elif isinstance(wanted, list) and any(isinstance(part, np.ndarray) for part in wanted):
+        for i, (one, other) in enumerate(zip(got, wanted, strict=True)):
+            assert_same_value(f"{name}[{i}]", one, other)
     elif isinstance(wanted, np.ndarray):
         assert got.dtype == wanted.dtype, name
         assert got.shape == wanted.shape, name

@@ -18,6 +18,8 @@ NAMES = (
     "perceptron-strings",
     "kernel-perceptron-sparse",
     "kernel-perceptron-voted",
+    "decision-tree-table",
+    "regression-tree-missing",
     "table-encoder",
     "pipeline",
 )

@@ -1,8 +1,7 @@
 """The decision tree in plain loops: read this first, then core/tree/growing.py.
 
 A node is a list of rows. To split it, try every question about every feature and keep the one whose answers are least
-mixed; then do the same with the rows of each answer. Of equal questions about a feature the first is asked, and between
-equal features a draw decides.
+mixed; then do the same with the rows of each answer. Among equals the first feature wins, and then the first question.
 """
 
 from __future__ import annotations
@@ -38,16 +37,14 @@ class Rules(NamedTuple):
     signs: tuple = ()  # for each feature: 1 where predictions may only rise with it, -1 where they may only fall
     multiway: bool = False  # one branch for each category
     every_subset: bool = True  # of the categories; else only the cuts of their order
-    seed: int = 0  # of the draws between equal features
 
 
 @dataclass
 class Node:
     rows: list
-    depth: int
+    path: tuple  # the answers from the root to it
     lower: float  # its value must lie between these
     upper: float
-    seed: int
     weight: float
     impurity: float
     value: np.ndarray
@@ -95,15 +92,18 @@ def error(y, w):
 
 
 def squared_error(y, w):
-    return mean([(amount - mean(y, w)) ** 2 for amount in y], w)
+    centre = mean(y, w)
+    return mean([(amount - centre) ** 2 for amount in y], w)
 
 
 def poisson(y, w):
-    return mean([amount * math.log(amount / mean(y, w)) if amount > 0 else 0.0 for amount in y], w)
+    centre = mean(y, w)
+    return mean([amount * math.log(amount / centre) if amount > 0 else 0.0 for amount in y], w)
 
 
 def absolute_error(y, w):
-    return mean([abs(amount - median(y, w)) for amount in y], w)
+    centre = median(y, w)
+    return mean([abs(amount - centre) for amount in y], w)
 
 
 IMPURITIES = {
@@ -221,43 +221,47 @@ def categories_in_order(data, rows, feature, present):
 # ---- growth -------------------------------------------------------------------------------------------------------
 
 
-def grow(data, rules):
-    """Return the root of the tree."""
-    root = new_node(data, list(range(len(data.X))), 0, (-math.inf, math.inf), rules.seed, rules)
+def first(node, equal):
+    return equal[0]
+
+
+def grow(data, rules, choose=first):
+    """Return the root of the tree; ``choose`` decides between questions about features that are equally good."""
+    root = new_node(data, list(range(len(data.X))), (), (-math.inf, math.inf), rules, choose)
     open_nodes, n_leaves = [root], 1
     while open_nodes:
-        node = max(open_nodes, key=lambda node: node.decrease) if rules.max_leaves else open_nodes[0]
+        node = max(open_nodes, key=lambda node: round(node.decrease, 12)) if rules.max_leaves else open_nodes[0]
         open_nodes.remove(node)
         parts = answered(data, node.rows, node.question) if node.question else []
         if len(parts) < 2 or n_leaves + len(parts) - 1 > (rules.max_leaves or math.inf):
             node.question = None
             continue
         n_leaves += len(parts) - 1
-        bounds, seeds = bounds_below(data, node, parts, rules), seeds_below(node.seed, len(parts))
+        bounds = bounds_below(data, node, parts, rules)
         for i, part in enumerate(parts):
-            node.children.append(new_node(data, part, node.depth + 1, bounds[i], seeds[i], rules))
+            node.children.append(new_node(data, part, (*node.path, i), bounds[i], rules, choose))
         open_nodes += node.children
     return root
 
 
-def new_node(data, rows, depth, bounds, seed, rules):
+def new_node(data, rows, path, bounds, rules, choose):
     """Return a node without children, and the question that should be asked there, if any."""
     (lower, upper), known = bounds, value(data, rows, rules)
     if rules.signs:
         known[-1] = min(max(known[-1], lower), upper)
         known[0] = 1 - known[-1] if data.n_classes else known[0]
-    node = Node(rows, depth, lower, upper, seed, data.weights[rows].sum(), impurity(data, rows, rules), known)
+    node = Node(rows, path, lower, upper, data.weights[rows].sum(), impurity(data, rows, rules), known)
     if (
         node.impurity > rules.pure_enough
-        and depth < rules.max_depth
+        and len(path) < rules.max_depth
         and len(rows) >= rules.min_samples_split
         and node.weight >= 2 * rules.min_leaf_weight
     ):
-        ask_best_question(data, node, rules)
+        ask_best_question(data, node, rules, choose)
     return node
 
 
-def ask_best_question(data, node, rules):
+def ask_best_question(data, node, rules, choose):
     """Set the question after which the parts are least mixed, if that is worth the while."""
     mixed = node.weight * node.impurity
     best = [best_about(data, node, feature, rules) for feature in range(data.X.shape[1])]
@@ -265,7 +269,7 @@ def ask_best_question(data, node, rules):
     equal = [question for cost, question in best if question and cost <= least + TIE * mixed]
     node.decrease = (mixed - least) / data.weights.sum()
     if equal and node.decrease + ROUNDING >= rules.min_decrease:
-        node.question = min(equal, key=lambda question: draw(node.seed ^ (question.feature + 1)))
+        node.question = choose(node, equal)
 
 
 def best_about(data, node, feature, rules):
@@ -308,22 +312,6 @@ def bounds_below(data, node, parts, rules):
     middle = sum(value(data, part, rules)[-1] for part in parts) / 2
     below, above = (node.lower, middle), (middle, node.upper)
     return [below, above] if sign > 0 else [above, below]
-
-
-# ---- draws --------------------------------------------------------------------------------------------------------
-
-
-def draw(bits):
-    """Return 64 bits that look random (the finisher of SplitMix64)."""
-    bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-    bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB % 2**64
-    return bits ^ (bits >> 31)
-
-
-def seeds_below(seed, n_children):
-    """Return the seeds of the children: a left one, and a right one, which many branches divide again."""
-    left, right = draw((seed + 1) % 2**64), draw((seed + 2) % 2**64)
-    return [left, right] if n_children == 2 else [left, *seeds_below(right, n_children - 1)]
 
 
 # ---- trees in arrays ----------------------------------------------------------------------------------------------

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from eigenwood.data import datasets
+from eigenwood.estimators.registry import ENTRIES
 from eigenwood.runs import learn as stages
 from eigenwood.runs.learn import learn
 from eigenwood.runs.settings import Settings
@@ -19,6 +22,19 @@ def heart():
 @pytest.fixture(scope="package")
 def learned(heart):
     return learn(heart, "disease", Settings())
+
+
+@pytest.fixture(scope="package")
+def learned_by(heart):
+    """Return what ``learn`` makes of the heart table by one method alone, whichever is the best of all."""
+
+    @cache
+    def by(method):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(stages, "ENTRIES", tuple(entry for entry in ENTRIES if entry.name == method))
+            return learn(heart, "disease", Settings())
+
+    return by
 
 
 @pytest.fixture

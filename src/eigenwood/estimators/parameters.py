@@ -1,7 +1,7 @@
 """The words for parameters that several estimators share, written once.
 
-``@describe`` appends whole entries to a class's docstring, for those of its ``PARAMS`` that have words here; it never
-cuts text.
+``@describe`` appends whole entries to a class's docstring, for those of its ``PARAMS`` that have words here and none
+there; it never cuts text.
 """
 
 from __future__ import annotations
@@ -55,6 +55,46 @@ SHARED = {
         "exp(-‖x-z‖²/2σ²).",
     ),
     "coef0": Words("float, default=0.0", "The constant of 'poly' and 'sigmoid'."),
+    "splitter": Words(
+        "'best' or 'random', default='best'", "The best cut of every feature, or one cut drawn at random for each."
+    ),
+    "max_depth": Words("int or None, default=None", "The most questions on the way to a leaf; None is no limit."),
+    "min_samples_split": Words(
+        "int or float, default=2", "The least rows of a node that is split, as a number or as a fraction of all."
+    ),
+    "min_samples_leaf": Words(
+        "int or float, default=1",
+        "The least rows of a leaf, as a number or as a fraction of all. Rows are counted here, not weights.",
+    ),
+    "min_weight_fraction_leaf": Words("float, default=0.0", "The least weight of a leaf, as a fraction of all."),
+    "max_features": Words(
+        "int, float, 'sqrt', 'log2' or None, default=None",
+        "How many features, drawn at random, are looked at for each split; a float is a fraction of all.",
+    ),
+    "max_leaf_nodes": Words(
+        "int or None, default=None", "Split the node with the largest gain next, until there are so many leaves."
+    ),
+    "min_impurity_decrease": Words("float, default=0.0", "The least gain of a split, as a share of all weight."),
+    "ccp_alpha": Words("float, default=0.0", "What a leaf costs in minimal cost-complexity pruning."),
+    "monotonic_cst": Words(
+        "array of int or None, default=None",
+        "For each feature 1 if predictions must not fall as it rises, -1 if they must not rise, else 0.",
+    ),
+    "leaf_uncertainty": Words("float, default=0.0", "A node whose impurity is at most this is not split."),
+    "categorical_features": Words(
+        "'from_dtype', None or list, default='from_dtype'",
+        "Which columns are categories: the texts and categoricals of a frame, none, or names, indices or a mask.",
+    ),
+    "categorical_split": Words(
+        "'subset' or 'multiway', default='subset'", "Two sets of categories, or one branch for each category."
+    ),
+    "prune": Words(
+        "'validation', 'cost_complexity_cv' or None, default=None",
+        "Cut the tree back by rows put aside (or given to ``fit``) as long as they are not worse off, or at the "
+        "``ccp_alpha`` that cross-validation finds.",
+    ),
+    "validation_fraction": Words("float, default=0.25", "The rows put aside for ``prune='validation'``."),
+    "n_folds": Words("int, default=5", "The folds of ``prune='cost_complexity_cv'``."),
     "memory_limit": Words(
         "float, default=1000",
         "Megabytes for kernel values that are kept; what does not fit is computed again in blocks.",
@@ -64,11 +104,17 @@ SHARED = {
 
 def describe(described: Class) -> Class:
     """Append the shared entries to the class's docstring."""
-    names = [name for name in described.PARAMS if name in SHARED]  # type: ignore[attr-defined]
+    own = described.__doc__ or ""
+    names = [name for name in described.PARAMS if name in SHARED and not is_described(name, own)]  # type: ignore[attr-defined]
     entries = "\n\n".join(_entry(name, SHARED[name]) for name in names)
     text = indent(f"\n\nShared parameters\n-----------------\n{entries}\n", "    ")
-    described.__doc__ = (described.__doc__ or "").rstrip() + text
+    described.__doc__ = own.rstrip() + text
     return described
+
+
+def is_described(name: str, text: str) -> bool:
+    """Return whether a docstring has words for a parameter, alone or in a list."""
+    return any(pattern in text for pattern in (f"{name} : ", f"{name}, ", f", {name}\n"))
 
 
 def _entry(name: str, words: Words) -> str:

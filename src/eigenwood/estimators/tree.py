@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sklearn.tree
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, clone
 from sklearn.callback import with_callbacks
-from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,19 +25,21 @@ from eigenwood.core.tree.impurity import (
     POISSON,
     SQUARED_ERROR,
 )
-from eigenwood.core.tree.nodes import Tree
-from eigenwood.core.tree.predicting import MOST_FEATURES, decision_path, leaves_of, walk_of
-from eigenwood.core.tree.pruning import alpha_errors, collapse_alphas, pruned_at, pruning_path, reduced_error
+from eigenwood.core.tree.nodes import LEAF, Tree
+from eigenwood.core.tree.predicting import MOST_FEATURES, decision_path, leaves_of
+from eigenwood.core.tree.pruning import collapse_alphas, pruned_at, pruning_path
 from eigenwood.core.tree.splitting import Rule
 from eigenwood.errors import InputError
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE
+from eigenwood.estimators.tree_data import TreeData, folds, put_aside
+from eigenwood.estimators.tree_pruning import CrossValidation, Cut, Grow, cut_by_validation, uncut
 from eigenwood.estimators.tree_view import TreeView
-from eigenwood.estimators.watching import TIME_LIMIT, Outcome, Watch, Watched
+from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.tree import leaf_of_rows, mean_loss, tree_certificate
 from eigenwood.validation.arrays import check_finite, check_weights
-from eigenwood.validation.categories import FROM_DTYPE, CategoricalFeatures, Mixed, check_mixed
+from eigenwood.validation.categories import FROM_DTYPE, CategoricalFeatures, Mixed, check_mixed, coded_grid
 from eigenwood.validation.params import (
     AnyOf,
     Choice,
@@ -51,8 +52,8 @@ from eigenwood.validation.params import (
     check_params,
 )
 from eigenwood.validation.seeds import integer_seeds
-from eigenwood.validation.state import Array, CategoryLists, Nodes, OutputLabels
-from eigenwood.validation.targets import check_amounts, check_outputs, output_weights
+from eigenwood.validation.state import Array, CategoryLists, Nodes, OutputLabels, Scalar
+from eigenwood.validation.targets import check_amounts, check_counts, check_outputs, output_weights
 from eigenwood.validation.threads import N_JOBS, thread_count
 
 CLASS_CRITERIA = {"gini": GINI, "entropy": ENTROPY, "log_loss": ENTROPY, "error": ERROR}
@@ -69,7 +70,6 @@ RARE_SHARE = 0.5  # a column is kept by its rare entries when those are at most 
 MOST_LEAVES = 2**31
 NO_DEPTH = 2**31 - 1
 MOST_ROWS = 2**60
-MOST_ALPHAS = 500  # that cross-validation looks at
 
 TREE_PARAMS = {
     "splitter": Choice(("best", "random")),
@@ -88,7 +88,7 @@ TREE_PARAMS = {
     "categorical_split": Choice(CATEGORICAL_SPLITS),
     "prune": AnyOf(Nothing(), Choice(PRUNINGS)),
     "validation_fraction": Share(below=1),
-    "cv": Number(at_least=2, whole=True),
+    "n_folds": Number(at_least=2, whole=True),
     "n_jobs": N_JOBS,
     "time_limit": TIME_LIMIT,
 }
@@ -100,29 +100,10 @@ TREE_STATE = {
     "categories_": CategoryLists("n_features"),
     "is_categorical_": Array("b", ("n_features",)),
     "n_binned_": COUNT,
-    "split_seed_": COUNT,
+    "split_seed_": Scalar(Number(at_least=0, at_most=2**32 - 1, whole=True)),
     "pruning_curve_": Array("f", ("n_prunings", 3)),
     **FIT_STATE,
 }
-
-
-class TreeData(NamedTuple):
-    """Checked rows and what they are to be told apart by."""
-
-    mixed: Mixed
-    target: Target
-    labels: list[np.ndarray]  # the classes of each output; none for regression
-
-    def n_rows(self) -> int:
-        return self.mixed.X.shape[0]
-
-    def weights(self) -> np.ndarray:
-        return self.target.weights if self.target.weights.size else np.ones(self.n_rows())
-
-    def taken(self, rows: np.ndarray) -> TreeData:
-        """Return some of the rows."""
-        parts = [part[rows] if part.shape[0] else part for part in self.target[:3]]
-        return TreeData(self.mixed._replace(X=self.mixed.X[rows]), Target(*parts, self.target.starts), self.labels)
 
 
 class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
@@ -158,8 +139,8 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
         is put aside.
         """
         check_params(self)
-        self._check_pruning(X_val, y_val)
         watch = Watch(self)
+        self._check_pruning(X_val, y_val, sample_weight_val)
         data = self._checked(X, y, sample_weight)
         given = None
         if X_val is not None:
@@ -169,14 +150,21 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
         threads = thread_count(type(self).__name__, self.n_jobs)
 
         binned = self._binned(data, threads)
-        outcome = self._grown(watch, binned, data, learn_rows, seed, threads)
-        whole = grown(outcome.step)
-        tree, curve = self._pruned(whole, binned, data, learn_rows, held_out, seed, threads)
+        grow = self._grower(binned, data, seed, threads)
+        prune = self._pruner(data, held_out, grow, watch, seed, threads)
+        outcome = watch.follow(
+            grow(learn_rows),
+            max_rounds=None,
+            fitted=lambda step: self._attributes(data, prune(grown(step)).tree),
+            X=X,
+            y=y,
+        )
+        cut = prune(grown(outcome.step))
 
-        self._store(data, tree, curve, outcome, n_binned=int((~binned.features.exact).sum()), split_seed=split_seed)
-        learnt = data if held_out is given else data.taken(learn_rows)
-        leaves = leaves_of(self._walk, learnt.mixed.X, threads).nodes
-        self.certificate_ = self._proved(learnt, leaves, self._pruning_errors())
+        self._store(data, cut, outcome.reason if cut.in_time else TIME_UP, binned, split_seed)
+        learnt = data if learn_rows.size == data.n_rows() else data.taken(learn_rows)
+        leaves = leaves_of(self.tree_.walk, learnt.mixed.X, threads).nodes
+        self.certificate_ = self._proved(learnt, leaves, self._pruning_errors(held_out, threads))
         return self
 
     def apply(self, X):
@@ -212,15 +200,17 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
     def _leaves(self, X) -> np.ndarray:
         check_is_fitted(self)
         rows = check_mixed(self, X, known=self.categories_).X
-        found = leaves_of(self._walk, rows, thread_count(type(self).__name__, self.n_jobs))
+        found = leaves_of(self.tree_.walk, rows, thread_count(type(self).__name__, self.n_jobs))
         if found.met_infinity:
             check_finite(type(self).__name__, rows, getattr(self, "feature_names_in_", None), missing=True)
         return found.nodes
 
-    def _check_pruning(self, X_val, y_val) -> None:
+    def _check_pruning(self, X_val, y_val, sample_weight_val) -> None:
         who = type(self).__name__
         if (X_val is None) != (y_val is None):
             raise InputError(f"{who}: X_val and y_val must be given together; got only one of them.")
+        if X_val is None and sample_weight_val is not None:
+            raise InputError(f"{who}: sample_weight_val must be given with X_val and y_val; got it alone.")
         if X_val is not None and self.prune != VALIDATION:
             raise InputError(f"{who}: X_val must be given with prune='validation' only; got prune={self.prune!r}.")
         if self.prune == COST_COMPLEXITY_CV and self.ccp_alpha > 0:
@@ -264,11 +254,6 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
             return
         who, signs, n_features = type(self).__name__, np.asarray(self.monotonic_cst), data.mixed.X.shape[1]
         n_outputs = data.target.starts.size - 1
-        if signs.size != n_features:
-            raise InputError(
-                f"{who}: monotonic_cst has shape {signs.shape[0]} but the input data X has {n_features} features; "
-                "it must have one entry for each."
-            )
         if n_outputs > 1:
             raise InputError(
                 f"{who}: Monotonicity constraints are not supported with multiple outputs; got {n_outputs}."
@@ -278,6 +263,11 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
                 f"{who}: Monotonicity constraints are not supported with multiclass classification; "
                 f"got {data.labels[0].size} classes."
             )
+        if signs.size != n_features:
+            raise InputError(
+                f"{who}: monotonic_cst has shape {signs.shape[0]} but the input data X has {n_features} features; "
+                "it must have one entry for each."
+            )
         if any(labels is not None and sign != 0 for labels, sign in zip(data.mixed.categories, signs, strict=True)):
             raise InputError(f"{who}: monotonic_cst must be 0 for a category; got another sign.")
 
@@ -286,18 +276,12 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
         rows = np.arange(data.n_rows())
         if self.prune != VALIDATION or given is not None:
             return rows, given
-        learn, held_out = self._split(data, seed)
-        return learn, data.taken(held_out)
+        learn, aside = self._split(data, seed)
+        return learn, data.taken(aside)
 
     def _split(self, data: TreeData, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows to learn from and those put aside, by class if every class has enough rows."""
-        rows = np.arange(data.n_rows())
-        if rows.size < 2:
-            raise InputError(f"{type(self).__name__}: prune='validation' needs at least 2 rows; got {rows.size}.")
-        n_aside = min(max(1, round(self.validation_fraction * rows.size)), rows.size - 1)
-        classes = strata(data, n_aside)
-        learn, aside = train_test_split(rows, test_size=n_aside, stratify=classes, random_state=seed)
-        return np.sort(learn), np.sort(aside)
+        """Return the rows to learn from and those put aside."""
+        return put_aside(type(self).__name__, data, self.validation_fraction, seed)
 
     def _binned(self, data: TreeData, threads: int) -> Binned:
         counts = data.mixed.counts()
@@ -323,65 +307,30 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
             total_weight=float(total_weight),
         )
 
-    def _steps(self, binned: Binned, data: TreeData, rows: np.ndarray, seed: int, threads: int):
-        """Return the growth of a tree over some rows."""
-        rule = self._rule(data, rows.size, float(data.weights()[rows].sum()))
+    def _grower(self, binned: Binned, data: TreeData, seed: int, threads: int) -> Grow:
+        """Return what grows a tree over some rows."""
         n_features = data.mixed.X.shape[1]
         signs = np.zeros(n_features) if self.monotonic_cst is None else np.asarray(self.monotonic_cst)
         max_leaves = 0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes)
-        return growth_steps(binned, data.target, rows, rule, signs, max_leaves, np.uint64(seed), threads)
 
-    def _grown(
-        self, watch: Watch, binned: Binned, data: TreeData, rows: np.ndarray, seed: int, threads: int
-    ) -> Outcome:
-        return watch.follow(
-            self._steps(binned, data, rows, seed, threads),
-            max_rounds=None,
-            fitted=lambda step: self._attributes(data, grown(step)),
-            X=data.mixed.X,
-            y=None,
-        )
+        def grow(rows: np.ndarray):
+            rule = self._rule(data, rows.size, float(data.weights()[rows].sum()))
+            return growth_steps(binned, data.target, rows, rule, signs, max_leaves, np.uint64(seed), threads)
 
-    def _pruned(self, whole: Tree, binned, data, rows, held_out, seed, threads) -> tuple[Tree, np.ndarray]:
-        """Return the tree cut back as wished, and the curve: alpha, leaves and error of each tree on the way."""
-        tree = whole
-        if self.ccp_alpha > 0:
-            tree = pruned_at(whole, collapse_alphas(whole), float(self.ccp_alpha))
-        if self.prune == VALIDATION:
-            leaves = leaves_of(walk_of(tree), held_out.mixed.X, threads).nodes
-            found = reduced_error(tree, leaves, held_out.target, self._criterion())
-            return found.tree, np.column_stack([np.zeros(found.errors.size), found.n_leaves, found.errors])
+        return grow
+
+    def _pruner(self, data: TreeData, held_out: TreeData | None, grow: Grow, watch: Watch, seed: int, threads: int):
+        """Return what cuts a grown tree back as wished."""
         if self.prune == COST_COMPLEXITY_CV:
-            return self._cross_validated(tree, binned, data, rows, seed, threads)
-        return tree, np.empty((0, 3))
+            parts = folds(type(self).__name__, data, self.n_folds, seed)
+            return CrossValidation(data, parts, grow, watch.time_is_up, self._criterion(), threads)
 
-    def _cross_validated(self, tree: Tree, binned, data, rows, seed, threads) -> tuple[Tree, np.ndarray]:
-        """Return the tree of the alpha with the least error over the folds; of equal ones, the largest."""
-        path = pruning_path(tree)
-        places = np.unique(np.linspace(0, path.alphas.size - 1, min(MOST_ALPHAS, path.alphas.size)).astype(int))
-        # between two alphas the tree is the same; the geometric mean stands for all of them (Breiman et al. 1984)
-        alphas = np.sqrt(path.alphas * np.append(path.alphas[1:], path.alphas[-1:]))[places]
-        errors = np.zeros(alphas.size)
-        for learn, check in self._folds(data, seed):
-            *_, step = self._steps(binned, data, learn, seed, threads)
-            fold, part = grown(step), data.taken(check)
-            leaves = leaves_of(walk_of(fold), part.mixed.X, threads).nodes
-            found = alpha_errors(fold, collapse_alphas(fold), leaves, part.target, self._criterion(), alphas)
-            errors += found * part.weights().sum()
-        errors /= data.weights().sum()
-        best = int(np.flatnonzero(errors <= errors.min() * (1.0 + 1e-12))[-1])
-        curve = np.column_stack([alphas, path.n_leaves[places], errors])
-        return pruned_at(tree, collapse_alphas(tree), alphas[best]), curve
+        def prune(tree: Tree) -> Cut:
+            if self.ccp_alpha > 0:
+                tree = pruned_at(tree, collapse_alphas(tree), float(self.ccp_alpha))
+            return uncut(tree) if held_out is None else cut_by_validation(tree, held_out, self._criterion(), threads)
 
-    def _folds(self, data: TreeData, seed: int):
-        """Return the folds of cross-validation, by class where every class has enough rows."""
-        n_folds = min(self.cv, data.n_rows())
-        if n_folds < 2:
-            raise InputError(f"{type(self).__name__}: prune='cost_complexity_cv' needs at least 2 rows; got 1.")
-        rows, classes = np.arange(data.n_rows()), strata(data, n_folds)
-        if classes is None or np.bincount(classes).min() < n_folds:
-            return KFold(n_folds, shuffle=True, random_state=seed).split(rows)
-        return StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(rows, classes)
+        return prune
 
     def _attributes(self, data: TreeData, tree: Tree) -> dict:
         """Return the fitted attributes that a tree stands for."""
@@ -392,36 +341,41 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
             "max_features_": feature_count(self.max_features, n_features),
             "categories_": data.mixed.categories,
             "is_categorical_": np.array([labels is not None for labels in data.mixed.categories]),
+            "tree_": TreeView(tree, n_features, np.diff(data.target.starts).tolist()),
         }
 
-    def _store(self, data: TreeData, tree: Tree, curve, outcome: Outcome, *, n_binned: int, split_seed: int) -> None:
-        for name, value in self._attributes(data, tree).items():
+    def _store(self, data: TreeData, cut: Cut, stop_reason: str, binned: Binned, split_seed: int) -> None:
+        for name, value in self._attributes(data, cut.tree).items():
             setattr(self, name, value)
-        self.pruning_curve_ = np.asarray(curve, dtype=np.float64)
-        self.n_binned_, self.split_seed_ = n_binned, split_seed
-        self.stop_reason_ = outcome.reason
-        self._attach()
-
-    def _attach(self) -> None:
-        """Make what is derived from the nodes."""
-        self.tree_ = TreeView(self.nodes_, self.n_features_in_, self._n_classes())
-        self._walk = walk_of(self.nodes_)
+        self.pruning_curve_ = cut.curve
+        self.n_binned_, self.split_seed_ = int((~binned.features.exact).sum()), split_seed
+        self.stop_reason_ = stop_reason
 
     def check_fitted(self) -> None:
         """Raise unless the attributes of a model file agree with each other; make what is derived from them."""
-        if sum(self._n_classes()) != self.nodes_.value.shape[1] or len(self._n_classes()) != self.n_outputs_:
-            raise InputError(f"{type(self).__name__}: nodes_ must have one value for each class or output.")
-        is_category = np.array([labels is not None for labels in self.categories_], dtype=bool)
-        if (is_category != self.is_categorical_).any():
-            raise InputError(f"{type(self).__name__}: categories_ must be there for the columns of is_categorical_.")
-        self._attach()
+        who, n_values = type(self).__name__, self.nodes_.value.shape[1]
+        if (
+            self.n_outputs_ > n_values
+            or len(self._n_classes()) != self.n_outputs_
+            or sum(self._n_classes()) != n_values
+        ):
+            raise InputError(f"{who}: nodes_ must have one value for each class or output.")
+        n_labels = np.array([-1 if labels is None else len(labels) for labels in self.categories_])
+        if ((n_labels >= 0) != self.is_categorical_).any():
+            raise InputError(f"{who}: categories_ must be there for the columns of is_categorical_.")
+        if not lists_known_categories(self.nodes_, n_labels):
+            raise InputError(f"{who}: nodes_ must list known categories, ascending, where a category is asked.")
+        self.tree_ = TreeView(self.nodes_, self.n_features_in_, self._n_classes())
 
-    def _pruning_errors(self) -> tuple[float, float] | None:
+    def _pruning_errors(self, held_out: TreeData | None, threads: int) -> tuple[float, float] | None:
         """Return the validation error before and after pruning."""
         if self.pruning_curve_.size == 0:
             return None
         errors = self.pruning_curve_[:, 2]
-        return float(errors[0]), float(errors.min() if self.prune == COST_COMPLEXITY_CV else errors[-1])
+        if held_out is None:
+            return float(errors[0]), float(errors.min())
+        leaves = leaves_of(self.tree_.walk, held_out.mixed.X, threads).nodes
+        return float(errors[0]), mean_loss(self.nodes_, leaves, held_out.target, self._criterion())
 
     def _proved(self, data: TreeData, leaves: np.ndarray, pruning: tuple[float, float] | None) -> Certificate:
         """Return the claims about the fitted tree, for the rows it learnt from."""
@@ -440,6 +394,16 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def lists_known_categories(tree: Tree, n_labels: np.ndarray) -> bool:
+    """Return whether questions about categories, and only those, list some of them; -1 labels are a number's."""
+    inner, lists = tree.left != LEAF, np.diff(tree.category_start)
+    if ((n_labels[tree.feature[inner]] >= 0) != (lists[inner] > 0)).any():
+        return False
+    node, codes = np.repeat(np.arange(lists.size), lists), tree.categories
+    within = (codes >= 0) & (codes < n_labels[tree.feature[node]])
+    return bool(within.all() and ((np.diff(codes) > 0) | (np.diff(node) > 0)).all())
 
 
 def unless_one(weights: np.ndarray) -> np.ndarray:
@@ -463,16 +427,6 @@ def feature_count(max_features: Any, n_features: int) -> int:
     return max(1, int(max_features * n_features))
 
 
-def strata(data: TreeData, n_least: int) -> np.ndarray | None:
-    """Return the classes of a single output if each has at least 2 rows and there are few enough of them."""
-    if len(data.labels) != 1:
-        return None
-    codes = np.unique(data.target.labels[:, 0], return_inverse=True)[1]
-    counts = np.bincount(codes)
-    enough = counts.min() >= 2 and counts.size <= min(n_least, codes.size - n_least)
-    return codes if enough else None
-
-
 @describe
 class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     """Ask one question after the other until a class is clear.
@@ -487,6 +441,9 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     ----------
     criterion : 'gini', 'entropy', 'log_loss' or 'error', default='gini'
         How mixed a node is: 1 - Σp², -Σ p log₂ p (twice), or 1 - max p.
+    random_state : int, RandomState or None, default=None
+        Draws the features of ``max_features``, the cuts of ``splitter='random'``, the rows put aside for pruning, and
+        one of several splits that are equally good.
 
     Attributes
     ----------
@@ -536,7 +493,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         categorical_split=SUBSET,
         prune=None,
         validation_fraction=0.25,
-        cv=5,
+        n_folds=5,
         n_jobs=None,
         time_limit=None,
     ):
@@ -558,7 +515,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         self.categorical_split = categorical_split
         self.prune = prune
         self.validation_fraction = validation_fraction
-        self.cv = cv
+        self.n_folds = n_folds
         self.n_jobs = n_jobs
         self.time_limit = time_limit
 
@@ -625,6 +582,8 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
     ----------
     criterion : 'squared_error', 'absolute_error', 'poisson' or 'friedman_mse', default='squared_error'
         How far the amounts of a node are apart. 'friedman_mse' is 'squared_error', as in scikit-learn.
+    random_state : int, RandomState or None, default=None
+        As in :class:`DecisionTreeClassifier`.
 
     Attributes
     ----------
@@ -664,7 +623,7 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         categorical_split=SUBSET,
         prune=None,
         validation_fraction=0.25,
-        cv=5,
+        n_folds=5,
         n_jobs=None,
         time_limit=None,
     ):
@@ -685,19 +644,21 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         self.categorical_split = categorical_split
         self.prune = prune
         self.validation_fraction = validation_fraction
-        self.cv = cv
+        self.n_folds = n_folds
         self.n_jobs = n_jobs
         self.time_limit = time_limit
 
     def predict(self, X):
         """Return the amount of the leaf of each row."""
-        values = self.nodes_.value.take(self._leaves(X), axis=0)
+        leaves = self._leaves(X)
+        values = self.nodes_.value.take(leaves, axis=0)
         return values[:, 0] if self.n_outputs_ == 1 else values
 
     def _compute_partial_dependence_recursion(self, grid, target_features):
         """Return the mean prediction at each point of a grid; scikit-learn's ``partial_dependence`` asks for it."""
         means = np.zeros(len(grid))
-        self.tree_.compute_partial_dependence(grid, target_features, means)
+        coded = coded_grid(grid, [self.categories_[j] for j in target_features])
+        self.tree_.compute_partial_dependence(coded, target_features, means)
         return means
 
     def _class_lists(self) -> list[np.ndarray]:
@@ -718,23 +679,10 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
                 stacklevel=5,
             )
         if self.criterion == "poisson":
-            check_counts(amounts)
+            check_counts(self, amounts)
         n_outputs = amounts.shape[1]
         no_labels = np.empty((0, n_outputs), dtype=np.int32)
         return Target(no_labels, amounts, unless_one(weights), np.arange(n_outputs + 1)), []
-
-
-def check_counts(amounts: np.ndarray) -> None:
-    """Raise unless amounts can come from Poisson's distribution."""
-    if amounts.min() < 0:
-        raise InputError(
-            "DecisionTreeRegressor: Some values of y are negative, which the Poisson criterion does not allow; "
-            f"got {amounts.min():g}."
-        )
-    if (amounts.sum(axis=0) <= 0).any():
-        raise InputError(
-            "DecisionTreeRegressor: the sum of y is not positive, which the Poisson criterion needs; got 0."
-        )
 
 
 def verify_tree(model: DecisionTree, X, y, sample_weight=None) -> Certificate:
@@ -745,7 +693,7 @@ def verify_tree(model: DecisionTree, X, y, sample_weight=None) -> Certificate:
     """
     data = model._checked_query(model.categories_, model._class_lists(), X, y, sample_weight)
     leaves = leaf_of_rows(model.nodes_, data.mixed.X)
-    if model.prune != VALIDATION or data.n_rows() == model.nodes_.n_rows[0]:
+    if model.pruning_curve_.size == 0 or model.prune != VALIDATION or data.n_rows() == model.nodes_.n_rows[0]:
         return model._proved(data, leaves, None)
     learn, aside = model._split(data, model.split_seed_)
     after = mean_loss(model.nodes_, leaves[aside], data.taken(aside).target, model._criterion())

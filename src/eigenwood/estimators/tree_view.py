@@ -42,7 +42,8 @@ class TreeView:
         self.n_node_samples = read_only(nodes.n_rows.copy())
         self.weighted_n_node_samples = read_only(nodes.weight.copy())
         self.value = read_only(padded_values(nodes.value, n_classes))
-        self._nodes, self._walk = nodes, walk_of(nodes)
+        self.walk = walk_of(nodes)
+        self._nodes = nodes
 
     def categories(self, node: int) -> np.ndarray:
         """Return the codes of the categories that go to the lighter branch of a node."""
@@ -50,7 +51,7 @@ class TreeView:
 
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf of every row; categories stand in X by their codes."""
-        return leaves_of(self._walk, X.tocsr() if sparse.issparse(X) else np.asarray(X)).nodes.astype(np.int64)
+        return leaves_of(self.walk, X.tocsr() if sparse.issparse(X) else np.asarray(X)).nodes.astype(np.int64)
 
     def decision_path(self, X: Any) -> sparse.csr_matrix:
         """Return which nodes every row visits."""

@@ -182,6 +182,21 @@ def codes_of(column: nw.Series, labels: Labels) -> np.ndarray:
     return translated[codes]  # a missing one has code -1, the last place
 
 
+def coded_grid(grid: Any, categories: list[Labels | None]) -> np.ndarray:
+    """Return values of some columns, one line for each point of a grid, as numbers and codes."""
+    columns = np.asarray(grid).T
+    return np.column_stack([coded_values(values, labels) for values, labels in zip(columns, categories, strict=True)])
+
+
+def coded_values(values: np.ndarray, labels: Labels | None) -> np.ndarray:
+    """Return values that a user names as numbers, or as the codes of a column's categories."""
+    if labels and isinstance(labels[0], str):
+        place = {label: code for code, label in enumerate(labels)}
+        return np.array([place.get(None if value is None else str(value), UNKNOWN) for value in values], dtype=float)
+    numbers = np.asarray(values, dtype=np.float64)
+    return numbers if labels is None else number_codes(numbers, labels)
+
+
 def number_codes(values: np.ndarray, labels: Labels) -> np.ndarray:
     """Return the places of numbers among the labels, -1 for those never seen."""
     has_missing = bool(labels) and labels[-1] is None

@@ -210,26 +210,44 @@ NODE_ARRAYS: dict[str, tuple[str, tuple[str | int, ...]]] = {
 
 def nodes_problem(tree: Any, n_features: int) -> str | None:
     """Return what is wrong with the shape of a tree, or nothing."""
-    n, inner = tree.left.size, tree.left != -1
-    places = np.flatnonzero(inner)
-    if n == 0 or ((tree.right != -1) != inner).any():
+    inner = tree.left != -1
+    if tree.left.size == 0 or ((tree.right != -1) != inner).any():
         return "must have two children or none at every node"
-    # preorder: the left child comes next, and every node but the root is a child exactly once
-    children = np.concatenate([tree.left[inner], tree.right[inner]])
-    if (tree.left[inner] != places + 1).any() or (tree.right[inner] <= places + 1).any():
+    if not is_preorder(tree.left.tolist(), tree.right.tolist()):
         return "must have its nodes in preorder"
-    if not np.array_equal(np.sort(children), np.arange(1, n)):
-        return "must have every node but the root as a child exactly once"
     if ((tree.feature[inner] < 0) | (tree.feature[inner] >= n_features)).any():
         return f"must ask about features below {n_features}"
     starts = tree.category_start
-    if starts.size != n + 1 or starts[0] != 0 or starts[-1] != tree.categories.size or (np.diff(starts) < 0).any():
+    lists = np.diff(starts)
+    if starts.size != inner.size + 1 or starts[0] != 0 or starts[-1] != tree.categories.size or (lists < 0).any():
         return "must have lists of categories that follow each other"
-    if (np.diff(starts)[~inner] > 0).any() or (tree.chained & ~inner).any():
+    if (lists[~inner] > 0).any() or (tree.chained & ~inner).any():
         return "must have no question at a leaf"
+    if (tree.feature[tree.right[tree.chained]] != tree.feature[tree.chained]).any():
+        return "must go on with the same feature where a question is chained"
     if (tree.weight <= 0).any() or (tree.n_rows <= 0).any():
         return "must have rows of positive weight at every node"
     return None
+
+
+def is_preorder(left: list[int], right: list[int]) -> bool:
+    """Return whether a tree stands as: a node, all that is on its left, all that is on its right.
+
+    >>> is_preorder([1, -1, -1], [2, -1, -1]), is_preorder([2, -1, -1], [1, -1, -1])
+    (True, False)
+    """
+    expected, waiting = 0, []
+    for node in range(len(left)):
+        if node != expected:
+            return False
+        if left[node] != -1:
+            if left[node] != node + 1:
+                return False
+            waiting.append(right[node])
+            expected = node + 1
+        else:
+            expected = waiting.pop() if waiting else len(left)
+    return expected == len(left) and not waiting
 
 
 DTYPES = {"f": ("float64", "float32"), "i": ("int64", "int32"), "b": ("bool",)}
@@ -263,7 +281,7 @@ def check_state(who: str, rules: Mapping[str, StateRule], state: Mapping[str, An
         problem = rule.problem(state[name], sizes)
         if problem:
             raise InputError(f"{who}: {name} {problem}.")
-        if name == "classes_":
+        if "n_classes" in sizes:
             sizes["n_problems"] = 1 if sizes["n_classes"] == 2 else sizes["n_classes"]
     for name in state:
         if name not in rules:

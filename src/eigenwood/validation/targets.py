@@ -136,6 +136,17 @@ def check_amounts(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
     return amounts
 
 
+def check_counts(estimator: Any, amounts: np.ndarray) -> None:
+    """Raise unless amounts can come from Poisson's distribution."""
+    who = type(estimator).__name__
+    if amounts.min() < 0:
+        raise InputError(
+            f"{who}: Some values of y are negative, which the Poisson criterion does not allow; got {amounts.min():g}."
+        )
+    if (amounts.sum(axis=0) <= 0).any():
+        raise InputError(f"{who}: the sum of y is not positive, which the Poisson criterion needs; got 0.")
+
+
 def one_line(problem: Exception) -> str:
     """Return what another library said, in one line without its full stop."""
     return " ".join(str(problem).split()).rstrip(".")
@@ -151,7 +162,8 @@ def output_weights(estimator: Any, class_weight: Any, outputs: Outputs, weights:
     who = type(estimator).__name__
     if len(choices) != n_outputs:
         raise InputError(
-            f"{who}: class_weight must have one entry for each of {n_outputs} outputs; got {len(choices)}."
+            f"{who}: number of elements in class_weight should match number of outputs, {n_outputs}; "
+            f"got {len(choices)}."
         )
     total = weights
     for labels, codes, choice in zip(outputs.labels, outputs.codes.T, choices, strict=True):

@@ -141,7 +141,7 @@ def rule_of(data, rules, max_features=None, at_random=False):
     )
 
 
-def steps(data, rules, n_threads=1, rows=None, max_features=None, at_random=False, **storage):
+def steps(data, rules, seed=0, n_threads=1, rows=None, max_features=None, at_random=False, **storage):
     """Yield the growth of a tree by the textbook's rules."""
     signs = np.array(rules.signs or (0,) * data.X.shape[1])
     return growth_steps(
@@ -151,7 +151,7 @@ def steps(data, rules, n_threads=1, rows=None, max_features=None, at_random=Fals
         rule_of(data, rules, max_features, at_random),
         signs,
         rules.max_leaves or -1,
-        np.uint64(rules.seed),
+        np.uint64(seed),
         n_threads,
     )
 
@@ -165,10 +165,26 @@ def fit(data, rules, **options):
 # ---- comparing ----------------------------------------------------------------------------------------------------
 
 
-def assert_same_nodes(tree, root, data):
-    """The tree in arrays is the textbook's: same questions, same rows, same numbers."""
-    end = assert_same_below(tree, 0, root, data)
+def assert_textbook(tree, data, rules):
+    """The tree in arrays is the textbook's; where features are equally good, it may ask about any of them."""
+
+    def asked_there(node, equal):
+        asked = tree.feature[node_at(tree, node.path)]
+        return next((question for question in equal if question.feature == asked), equal[0])
+
+    end = assert_same_below(tree, 0, naive.grow(data, rules, asked_there), data)
     assert end == tree.left.size
+
+
+def node_at(tree, path):
+    """Return the node at the end of a path of answers, or the leaf above it."""
+    node = 0
+    for answer in path:
+        while answer > 0 and tree.chained[node]:
+            node, answer = tree.right[node], answer - 1
+        below = tree.right[node] if answer > 0 else tree.left[node]
+        node = node if below == LEAF else below
+    return node
 
 
 def assert_same_below(tree, node, expected, data):

@@ -113,6 +113,10 @@ def binned_sparse(X, n_categories, n_threads: int) -> Binned:
 
 def from_stored(values, rows, n_rows: int) -> tuple:
     """Return a sparse column: the codes of its values and of zero, and the entries that are not zero."""
+    if rows.size == n_rows and not (values == 0).any():  # no zero anywhere
+        column = np.empty(n_rows)
+        column[rows] = values
+        return kept(column, -1, 1.0)
     found = ranked(np.append(values.astype(np.float64), 0.0), -1)
     codes = found.codes if found.rank.size == 0 else found.rank[found.codes]
     common = int(codes[-1])
@@ -127,7 +131,8 @@ def kept(values, n_categories: int, rare_share: float) -> tuple:
     n_rare = values.size - int(found.counts[common])
     if n_rare > rare_share * values.size and found.counts.size <= MOST_CODES:
         return found, None
-    return found, Rare(*rare_entries(found.codes, found.rank, common, n_rare), common)
+    rows, codes = rare_entries(found.codes, found.rank, common, n_rare)
+    return found, Rare(rows, codes, common)
 
 
 @njit(cache=True, nogil=True)

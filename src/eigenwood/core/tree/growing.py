@@ -35,7 +35,7 @@ from eigenwood.core.tree.impurity import (
     is_classifying,
     weighted_median,
 )
-from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD, Tree, preorder, taken, with_leaves
+from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD, PER_NODE, Tree, preorder, taken, with_leaves
 from eigenwood.core.tree.splitting import Node, Rule, Sample, code_of, find_split, lines_of, moved_rows, new_bench
 
 SMALL = 2048  # rows of a node that gets a table of its own: what fits in the nearest cache
@@ -61,7 +61,7 @@ class Place(NamedTuple):
     start: int
     end: int
     depth: int
-    seed: int
+    seed: np.uint64
     only: int  # the feature whose question goes on here, -1 for none
     lower: float
     upper: float
@@ -87,7 +87,7 @@ class GrowthStep(NamedTuple):
 
 
 def growth_steps(
-    binned: Binned, target: Target, rows, rule: Rule, signs, max_leaves: int, seed: int, n_threads: int
+    binned: Binned, target: Target, rows, rule: Rule, signs, max_leaves: int, seed: np.uint64, n_threads: int
 ) -> Iterator[GrowthStep]:
     """Yield the growth of a tree over some rows of a coded table; ``grown`` makes a tree of any step."""
     rows = np.array(rows, dtype=np.int32)
@@ -120,7 +120,11 @@ class Ground(NamedTuple):
 def breadth_first(ground: Ground, root: Place, n_threads: int) -> Iterator[GrowthStep]:
     """Yield after every node that was split or grown to its end; the nodes nearest to the root come first."""
     pieces, links, n_rows = [], [], 0
-    with WorkQueue(lambda item: piece_at(ground, item[0]), n_threads) as queue:
+
+    def grow(item: tuple[Place, tuple[int, int]]) -> Piece:
+        return piece_at(ground, item[0])
+
+    with WorkQueue(grow, n_threads) as queue:
         queue.add((root, (-1, 0)))
         while queue.is_open():
             (place, link), piece = queue.next_result()
@@ -213,21 +217,22 @@ def grown(step: GrowthStep) -> Tree:
     for i, (above, node) in enumerate(step.links):
         if above >= 0:
             instead[first[above] + node] = first[i]
-    left, right = (
-        np.concatenate(
-            [np.where(tree[side] == LEAF, LEAF, tree[side] + shift) for tree, shift in zip(trees, first, strict=False)]
-        )
-        for side in (0, 1)
-    )
     lists = np.concatenate([np.diff(tree.category_start) for tree in trees])
     together = Tree(
-        np.where(left == LEAF, LEAF, instead[left]).astype(np.int32),
-        np.where(right == LEAF, LEAF, instead[right]).astype(np.int32),
-        *(np.concatenate([tree[i] for tree in trees]) for i in range(2, 6)),
-        np.concatenate([[0], np.cumsum(lists)]).astype(np.int64),
-        *(np.concatenate([tree[i] for tree in trees]) for i in range(7, 12)),
+        left=children([tree.left for tree in trees], first, instead),
+        right=children([tree.right for tree in trees], first, instead),
+        category_start=starts(lists),
+        categories=np.concatenate([tree.categories for tree in trees]),
+        **{name: np.concatenate([getattr(tree, name) for tree in trees]) for name in PER_NODE},
     )
     return taken(together, preorder(together.left, together.right, 0))
+
+
+def children(parts: list, first, instead) -> np.ndarray:
+    """Return the children of the nodes of all pieces, numbered through."""
+    shifted = [np.where(part == LEAF, LEAF, part + shift) for part, shift in zip(parts, first[:-1], strict=True)]
+    together = np.concatenate(shifted)
+    return np.where(together == LEAF, LEAF, instead[together]).astype(np.int32)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

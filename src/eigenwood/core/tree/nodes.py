@@ -45,6 +45,9 @@ class Tree(NamedTuple):
     value: np.ndarray  # (n_nodes, n_values): shares of the classes, output by output, or one amount for each output
 
 
+PER_NODE = ("feature", "threshold", "default_left", "chained", "impurity", "n_rows", "weight", "value")
+
+
 @njit(cache=True, nogil=True)
 def preorder(left, right, root):
     """Return the nodes below ``root`` in preorder."""
@@ -71,12 +74,11 @@ def taken(tree: Tree, nodes) -> Tree:
     start = np.concatenate([[0], np.cumsum(lists)]).astype(np.int64)
     source = np.repeat(tree.category_start[nodes] - start[:-1], lists) + np.arange(start[-1])
     return Tree(
-        np.where(inner, place[tree.left[nodes]], LEAF).astype(np.int32),
-        np.where(inner, place[tree.right[nodes]], LEAF).astype(np.int32),
-        *(array[nodes] for array in tree[2:6]),
-        start,
-        tree.categories[source],
-        *(array[nodes] for array in tree[8:]),
+        left=np.where(inner, place[tree.left[nodes]], LEAF).astype(np.int32),
+        right=np.where(inner, place[tree.right[nodes]], LEAF).astype(np.int32),
+        category_start=start,
+        categories=tree.categories[source],
+        **{name: getattr(tree, name)[nodes] for name in PER_NODE},
     )
 
 

@@ -29,7 +29,7 @@ def partial_dependence(tree: Tree, grid, features) -> np.ndarray:
     return tree.value[leaves, 0] @ share[leaves]
 
 
-def answers(tree: Tree, node: int, rows) -> np.ndarray:
+def answers(tree: Tree, node, rows) -> np.ndarray:
     """Return 1 for the rows that go left at a node, 0 for the others."""
     x = rows[:, tree.feature[node]]
     default = tree.default_left[node]

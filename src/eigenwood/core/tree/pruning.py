@@ -14,15 +14,14 @@ The links of a chain (see ``nodes``) stand and fall together: only the first of 
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, POISSON, SQUARED_ERROR
-from eigenwood.core.tree.nodes import LEAF, Tree, with_leaves
-
-SAME_ALPHA = 1e-12  # relative: nodes this close fall together
+from eigenwood.core.tree.nodes import LEAF, Tree, subtree_ends, with_leaves
 
 
 class PruningPath(NamedTuple):
@@ -66,35 +65,53 @@ def pruning_path(tree: Tree) -> PruningPath:
     return PruningPath(alphas, impurities, n_leaves)
 
 
+@njit(cache=True, nogil=True)
+def parents(left, right):
+    """Return the parent of each node, -1 for the root."""
+    parent = np.full(left.size, -1, dtype=np.int64)
+    for i in range(left.size):
+        if left[i] != LEAF:
+            parent[left[i]] = parent[right[i]] = i
+    return parent
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def collapse(left, right, chained, risk):
-    """Return the alpha at which each node falls, by cutting the weakest again and again."""
-    n = left.size
-    falls = np.full(n, np.inf)
-    is_leaf, is_link = left == LEAF, np.zeros(n, dtype=np.bool_)
-    for i in range(n):
-        if chained[i]:
-            is_link[right[i]] = True
-    n_leaves, below = np.empty(n, dtype=np.int64), np.empty(n)
-    alpha = 0.0
-    while not is_leaf[0]:
-        weakest = np.inf
-        for i in range(n - 1, -1, -1):  # preorder backwards: children before their parent
-            if is_leaf[i]:
-                n_leaves[i], below[i] = 1, risk[i]
-                continue
+    """Return the alpha at which each node falls, by cutting the weakest again and again.
+
+    A heap holds g of every node that can fall. When one falls, those above it get a new g and a new ``edition``; an
+    entry of an old edition is passed over.
+    """
+    n, parent, ends = left.size, parents(left, right), subtree_ends(left, right)
+    falls, edition, is_link = np.full(n, np.inf), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
+    n_leaves, below = np.ones(n, dtype=np.int64), risk.copy()
+    heap = [(np.inf, n, np.int64(0))]
+    for i in range(n - 1, -1, -1):  # preorder backwards: children before their parent
+        if left[i] != LEAF:
             n_leaves[i], below[i] = n_leaves[left[i]] + n_leaves[right[i]], below[left[i]] + below[right[i]]
-            if not is_link[i] and falls[i] == np.inf:
-                weakest = min(weakest, (risk[i] - below[i]) / (n_leaves[i] - 1))
-        alpha = max(alpha, weakest)
-        for i in range(n):
-            gain = np.inf if is_leaf[i] else (risk[i] - below[i]) / (n_leaves[i] - 1)
-            if not is_link[i] and falls[i] == np.inf and gain <= alpha + SAME_ALPHA * abs(alpha):
-                falls[i], is_leaf[i] = alpha, True
-            if left[i] != LEAF and falls[i] <= alpha:  # what is below is gone with it
-                for child in (left[i], right[i]):
-                    if left[child] != LEAF and falls[child] == np.inf:
-                        falls[child], is_leaf[child] = falls[i], True
+            is_link[right[i]] = chained[i]
+    for i in range(n):
+        if left[i] != LEAF and not is_link[i]:
+            heappush(heap, ((risk[i] - below[i]) / (n_leaves[i] - 1), i, np.int64(0)))
+    alpha = 0.0
+    while falls[0] == np.inf and left[0] != LEAF:
+        gain, node, its_edition = heappop(heap)
+        if falls[node] < np.inf or its_edition != edition[node]:
+            continue
+        alpha = max(alpha, gain)
+        for i in range(node, ends[node]):  # what is below is gone with it
+            if left[i] != LEAF and falls[i] == np.inf:
+                falls[i] = alpha
+        fewer, more = n_leaves[node] - 1, risk[node] - below[node]
+        above = parent[node]
+        while above >= 0:
+            n_leaves[above] -= fewer
+            below[above] += more
+            edition[above] += 1
+            if not is_link[above]:
+                gain = (risk[above] - below[above]) / (n_leaves[above] - 1)
+                heappush(heap, (gain, above, edition[above]))
+            above = parent[above]
     return falls
 
 
@@ -141,16 +158,6 @@ def poisson_loss(mean, amount):
     return mean - amount + (amount * np.log(amount / mean) if amount > 0.0 else 0.0)
 
 
-@njit(cache=True, nogil=True)
-def parents(left, right):
-    """Return the parent of each node, -1 for the root."""
-    parent = np.full(left.size, -1, dtype=np.int64)
-    for i in range(left.size):
-        if left[i] != LEAF:
-            parent[left[i]] = parent[right[i]] = i
-    return parent
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def node_losses(parent, value, leaves, labels, amounts, weights, starts, criterion):
     """Return the loss of the rows at every node that they visit, as if that node were a leaf."""
@@ -164,19 +171,16 @@ def node_losses(parent, value, leaves, labels, amounts, weights, starts, criteri
     return total
 
 
-def error_of(tree: Tree, leaves, target, criterion: int) -> float:
-    """Return the mean loss of rows that end in these leaves."""
-    total = node_losses(np.full(tree.left.size, -1), tree.value, leaves, *target, criterion)
-    return float(total.sum() / weight_of(target, leaves))
-
-
 def weight_of(target, leaves) -> float:
+    """Return the weight of all rows."""
     return float(target.weights.sum()) if target.weights.size else float(leaves.size)
 
 
 def reduced_error(tree: Tree, leaves, target, criterion: int) -> PrunedTree:
     """Return the tree cut back with a validation set, whose rows end in ``leaves`` of the whole tree."""
-    own = node_losses(parents(tree.left, tree.right), tree.value, leaves, *target, criterion)
+    labels, amounts, weights, starts = target
+    above = parents(tree.left, tree.right)
+    own = node_losses(above, tree.value, leaves, labels, amounts, weights, starts, criterion)
     cut, gains, n_cut = reduced(tree.left, tree.right, tree.chained, own)
     is_leaf = tree.left == LEAF
     n_leaves = int(is_leaf.sum()) - np.concatenate([[0], np.cumsum(n_cut)])
@@ -208,8 +212,9 @@ def reduced(left, right, chained, own):
 
 def alpha_errors(tree: Tree, falls, leaves, target, criterion: int, alphas) -> np.ndarray:
     """Return the mean loss for each of some ascending alphas, of rows that end in ``leaves`` of the whole tree."""
-    changes = np.zeros(alphas.size + 1)
-    add_changes(parents(tree.left, tree.right), falls, tree.value, leaves, *target, criterion, alphas, changes)
+    labels, amounts, weights, starts = target
+    changes, above = np.zeros(alphas.size + 1), parents(tree.left, tree.right)
+    add_changes(above, falls, tree.value, leaves, labels, amounts, weights, starts, criterion, alphas, changes)
     return np.cumsum(changes)[:-1] / weight_of(target, leaves)
 
 

@@ -29,7 +29,10 @@ from eigenwood.core.tree.absolute import cut_costs
 from eigenwood.core.tree.binning import CATEGORY
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, GINI, SQUARED_ERROR, cost, is_classifying
 
+FEW_ROWS = 32  # up to so many rows, sorting them is cheaper than adding them up by code
 TIE = 1e-11  # of the node's own cost: splits closer than this are equal
+ROUNDING = 1e-13  # of a node's cost where that is much more than its impurity (Poisson)
+LEAST_SHARE = 1e-12  # of a node's amounts that each side must have where a mean of 0 is not allowed (Poisson)
 
 
 class Rule(NamedTuple):
@@ -80,7 +83,7 @@ class Node(NamedTuple):
     centre: float  # what was taken off the amounts
     lower: float  # its rows' values must lie between these (monotonic constraints)
     upper: float
-    seed: int
+    seed: np.uint64
 
 
 class Split(NamedTuple):
@@ -88,10 +91,16 @@ class Split(NamedTuple):
 
     cost: float
     candidate: int  # column, or n_columns + group of slots; -1 when there is none
-    feature: int
+    feature: int | np.integer
     place: int
     missing_left: int  # 1, 0, or -1 where no value is missing
     gap: float  # between the two sides, in ranks, as a share of all
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def tie_of(node):
+    """Return how close the costs of two cuts must be to be equal: what rounding may do to them."""
+    return max(TIE * node.weight * node.impurity, ROUNDING * abs(node.cost))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -231,7 +240,7 @@ def gini_pair(a, b, c, d):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def best_gini_cut(sums, order, n_order, total_a, total_b):
+def best_gini_cut(sums, order, n_order, total_a, total_b, tie):
     """Return the least cost of a cut and its place, for two classes and nothing to heed."""
     best, place = np.inf, -1
     a = b = 0.0
@@ -239,7 +248,7 @@ def best_gini_cut(sums, order, n_order, total_a, total_b):
         a += sums[order[p], 0]
         b += sums[order[p], 1]
         found = gini_pair(a, b, total_a - a, total_b - b)
-        if found < best:
+        if found < best - tie:
             best, place = found, p
     return best, place
 
@@ -285,7 +294,7 @@ def best_class_cut(sums, order, first, last, left, total, node, starts, rule, si
     """
     criterion, n_sums = rule.criterion, total.size
     lower, upper, min_leaf, min_weight = node.lower, node.upper, rule.min_leaf, rule.min_leaf_weight
-    free = is_free(rule, sign, lower, upper)
+    free, tie = is_free(rule, sign, lower, upper), tie_of(node)
     best, place = np.inf, -1
     n_left, n_all = left[n_sums], left[n_sums + 1]
     n_outputs = starts.size - 1
@@ -316,7 +325,7 @@ def best_class_cut(sums, order, first, last, left, total, node, starts, rule, si
                 found += x_log_x(left_weight, logs) - left_part + x_log_x(right_weight, logs) - right_part
             else:
                 found += left_weight - left_part + right_weight - right_part
-        if found < best * n_outputs and p >= first:
+        if found < (best - tie) * n_outputs and p >= first:
             if not free:
                 n_here = left_weight if unit else n_left
                 if n_here < min_leaf or n_all - n_here < min_leaf:
@@ -344,7 +353,7 @@ def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, cos
     """Return the same for amounts; ``costs`` has the cost of every cut, or is empty where the sums tell it."""
     criterion, n_outputs = rule.criterion, total.size - 1
     lower, upper, min_leaf, min_weight = node.lower, node.upper, rule.min_leaf, rule.min_leaf_weight
-    free = is_free(rule, sign, lower, upper)
+    free, tie = is_free(rule, sign, lower, upper), tie_of(node)
     best, place = np.inf, -1
     n_left, n_all = left[1 + n_outputs], left[2 + n_outputs]
     for p in range(last + 1):
@@ -364,8 +373,9 @@ def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, cos
             for o in range(n_outputs):
                 x = left[1 + o]
                 y = total[1 + o] - x
-                found -= x * math.log(x / a) + y * math.log(y / b) if x > 0.0 and y > 0.0 else -np.inf
-        if found < best * n_outputs and p >= first:
+                least = LEAST_SHARE * total[1 + o]  # not 0: the sums are rounded
+                found -= x * math.log(x / a) + y * math.log(y / b) if x > least and y > least else -np.inf
+        if found < (best - tie) * n_outputs and p >= first:
             if not free:
                 if n_left < min_leaf or n_all - n_left < min_leaf or a < min_weight or b < min_weight:
                     continue
@@ -375,6 +385,68 @@ def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, cos
                     continue
             best, place = found / n_outputs, p
     return best, place
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def best_of_few(columns, at, rows, labels, amounts, weights, total, criterion, logs, room, left, order, tie):
+    """Return the codes that occur, the least cost of a cut and its place, for a node of a few rows.
+
+    The rows are sorted by insertion and visited one by one: no sums to fill and to clear. For one output and the
+    criteria whose parts change in one place when a row goes from right to left.
+    """
+    n_rows = rows.size
+    for i in range(n_rows):
+        code, j = columns[at, rows[i]], i
+        while j > 0 and room[j - 1, 0] > code:
+            room[j, 0], room[j, 1] = room[j - 1, 0], room[j - 1, 1]
+            j -= 1
+        room[j, 0], room[j, 1] = code, i
+    if room[0, 0] == room[n_rows - 1, 0]:
+        return 1, np.inf, -1
+    best, place, n_order = np.inf, -1, 0
+    left_weight = left_part = right_part = right_weight = 0.0
+    for k in range(total.size):
+        left[k] = 0.0
+        if criterion == GINI:
+            right_part += total[k] * total[k]
+        elif criterion == ENTROPY:
+            right_part += x_log_x(total[k], logs)
+        if criterion != SQUARED_ERROR:
+            right_weight += total[k]
+    if criterion == SQUARED_ERROR:
+        right_weight, right_part = total[0], total[1]
+    for i in range(n_rows - 1):
+        row = room[i, 1]
+        w = weights[row] if weights.size > 0 else 1.0
+        left_weight += w
+        right_weight -= w
+        if criterion == SQUARED_ERROR:
+            left_part += w * amounts[row, 0]
+            right_part -= w * amounts[row, 0]
+        else:
+            k = labels[row, 0]
+            before, rest = left[k], total[k] - left[k]
+            left[k] = before + w
+            if criterion == GINI:
+                left_part += w * (2.0 * before + w)
+                right_part -= w * (2.0 * rest - w)
+            else:
+                left_part += x_log_x(before + w, logs) - x_log_x(before, logs)
+                right_part += x_log_x(rest - w, logs) - x_log_x(rest, logs)
+        if room[i, 0] == room[i + 1, 0]:
+            continue
+        if criterion == SQUARED_ERROR:
+            found = -(left_part * left_part / left_weight + right_part * right_part / right_weight)
+        elif criterion == GINI:
+            found = left_weight - left_part / left_weight + right_weight - right_part / right_weight
+        else:
+            found = x_log_x(left_weight, logs) - left_part + x_log_x(right_weight, logs) - right_part
+        if found < best - tie:
+            best, place = found, n_order
+        order[n_order] = room[i, 0]
+        n_order += 1
+    order[n_order] = room[n_rows - 1, 0]
+    return n_order + 1, best, place
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -484,7 +556,7 @@ def best_of_feature(
     first, last, first_side, last_side = 0, n_order - 2, 0, int(has_missing and n_order > 2)
     if at >= 0:
         first = last = at
-        first_side = last_side = np.int64(draw & ONE) if last_side == 1 else 0
+        first_side = last_side = int(draw & ONE) if last_side == 1 else 0
     best, place, missing_left = np.inf, -1, -1
     for side in range(first_side, last_side + 1):
         for k in range(n_sums + 1):
@@ -498,9 +570,15 @@ def best_of_feature(
             found, cut = best_amount_cut(sums, order, first, last, left, total, node, rule, sign, left_costs)
         else:
             found, cut = best_amount_cut(sums, order, first, last, left, total, node, rule, sign, right_costs)
-        if side == first_side or found < best - TIE * node.weight * node.impurity:
+        if side == first_side or found < best - tie_of(node):
             best, place, missing_left = found, cut, side if has_missing else -1
     return best, place, missing_left
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def key_of(seed, feature):
+    """Return 64 random bits for a feature at a node."""
+    return mixed(seed ^ mixed(np.uint64(feature + 1)))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -515,7 +593,7 @@ def is_better(cost, gap, feature, best, tie, seed):
         return cost < np.inf
     if cost > best.cost + tie or gap < best.gap:
         return False
-    return gap > best.gap or mixed(seed ^ np.uint64(feature + 1)) < mixed(seed ^ np.uint64(best.feature + 1))
+    return gap > best.gap or key_of(seed, feature) < key_of(seed, best.feature)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -526,6 +604,17 @@ def gap_of(order, place, n_order, first_code, meaning, slot_code, common, n_valu
     below = code_of(order[place], first_code, meaning, slot_code, common)
     above = code_of(order[place + 1], first_code, meaning, slot_code, common)
     return (above - below) / n_values
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def drawn_order(column_feature, slot_feature, slots, group, seed):
+    """Return the candidates in a random order that follows from their features: not from how the table is kept."""
+    n_columns = column_feature.size
+    keys = np.empty(n_columns + group.size - 1)
+    for i in range(keys.size):
+        feature = column_feature[i] if i < n_columns else slot_feature[slots[group[i - n_columns]]]
+        keys[i] = key_of(seed + ONE, feature) >> np.uint64(11)
+    return sorted_order(keys)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -547,25 +636,42 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
         n_present = taken_out(slot_bits, slot_bits.size, slots)
     group = groups_of(slots, n_present, slot_feature)
     n_candidates = n_columns + group.size - 1
+    drawing = rule.max_features < kinds.size and only < 0
     candidates = np.arange(n_candidates)
+    if drawing:
+        candidates = drawn_order(column_feature, slot_feature, slots, group, node.seed)
     most = max(min(n_rows, sums.shape[0]), n_present + 1)
     order, best_order, n_best = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), 0
     left, right_costs, left_costs = np.empty(total.size + 2), np.empty(0), np.empty(0)
-    drawing, seed = rule.max_features < kinds.size and only < 0, node.seed
-    tie = TIE * node.weight * node.impurity
+    tie = tie_of(node)
     best = Split(np.inf, -1, -1, -1, -1, -1.0)
-    plain = classifying and is_free(rule, 0, node.lower, node.upper) and not (rule.at_random or rule.multiway)
-    pair = plain and rule.criterion == GINI and total.size == 2
+    free = is_free(rule, 0, node.lower, node.upper) and not (rule.at_random or rule.multiway)
+    plain, pair = free and classifying, free and rule.criterion == GINI and total.size == 2
+    few = free and n_rows <= FEW_ROWS and starts.size == 2 and rule.criterion in (GINI, ENTROPY, SQUARED_ERROR)
+    room = np.empty((n_rows if few else 0, 2), dtype=np.int64)
     n_tried = 0
     for t in range(n_candidates):
-        if drawing:
-            seed = mixed(seed + ONE)
-            other = t + np.int64(seed % np.uint64(n_candidates - t))
-            candidates[t], candidates[other] = candidates[other], candidates[t]
         candidate = candidates[t]
         dense = candidate < n_columns
         feature = np.int64(column_feature[candidate] if dense else slot_feature[slots[group[candidate - n_columns]]])
         if only >= 0 and feature != only:
+            continue
+        if dense and few and kinds[feature] != CATEGORY and missing[feature] < 0 and signs[feature] == 0:
+            n_order, found, place = best_of_few(
+                columns, candidate, rows, labels, amounts, weights, total, rule.criterion, logs, room, left, order, tie
+            )
+            if n_order >= 2:
+                n_tried += 1
+                gap = (
+                    meaning[column_start[candidate] + order[place + 1]]
+                    - meaning[column_start[candidate] + order[place]]
+                ) / (value_start[feature + 1] - value_start[feature])
+                if is_better(found, gap, feature, best, tie, node.seed):
+                    best, n_best = Split(found, candidate, feature, place, -1, gap), n_order
+                    for i in range(n_order):
+                        best_order[i] = order[i]
+            if drawing and n_tried >= rule.max_features and best.candidate >= 0:
+                break
             continue
         if dense:
             if classifying:
@@ -603,9 +709,9 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
             if is_category and not rule.multiway:
                 sort_categories(order, n_order, sums if dense else slot_sums, starts, classifying, total, node.weight)
             if rule.at_random:
-                draw = mixed(node.seed ^ mixed(np.uint64(feature + 1)))
+                draw = key_of(node.seed, feature)
                 if is_category:
-                    place = np.int64(draw % np.uint64(n_order - 1))
+                    place = int(draw % np.uint64(n_order - 1))
                 else:
                     place = random_place(
                         order,
@@ -624,7 +730,7 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
                 right_costs = cut_costs(own, order[:n_order], sample.ranks, sample.ordered, weights, 0)
                 left_costs = cut_costs(own, order[:n_order], sample.ranks, sample.ordered, weights, 1)
             if pair and not has_missing and signs[feature] == 0:
-                found, place = best_gini_cut(sums if dense else slot_sums, order, n_order, total[0], total[1])
+                found, place = best_gini_cut(sums if dense else slot_sums, order, n_order, total[0], total[1], tie)
                 side = -1
             elif is_category and rule.multiway:
                 lines = sums if dense else slot_sums

@@ -1,0 +1,102 @@
+"""How a grown tree is cut back: by rows put aside, or by cross-validation.
+
+Both are functions from the grown tree to a ``Cut``; a callback that looks at the tree while it grows has it cut back
+in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from eigenwood.core.tree.growing import GrowthStep, grown
+from eigenwood.core.tree.nodes import Tree
+from eigenwood.core.tree.predicting import leaves_of, walk_of
+from eigenwood.core.tree.pruning import alpha_errors, collapse_alphas, pruned_at, pruning_path, reduced_error
+from eigenwood.estimators.tree_data import TreeData
+
+MOST_ALPHAS = 500  # that cross-validation looks at
+EQUAL = 1e-12  # relative: errors closer than this are equal
+
+Grow = Callable[[np.ndarray], Iterator[GrowthStep]]  # rows → the growth of a tree over them
+
+
+class Cut(NamedTuple):
+    """A tree after it was cut back."""
+
+    tree: Tree
+    curve: np.ndarray  # (n_trees, 3) alpha, leaves and validation error of each tree on the way
+    in_time: bool = True  # nothing was left out because the time was up
+
+
+class Fold(NamedTuple):
+    """A tree grown without some rows, and where those end in it."""
+
+    tree: Tree
+    leaves: np.ndarray
+    part: TreeData
+
+
+def uncut(tree: Tree) -> Cut:
+    """Return the tree as it is."""
+    return Cut(tree, np.empty((0, 3)))
+
+
+def cut_by_validation(tree: Tree, held_out: TreeData, criterion: int, threads: int) -> Cut:
+    """Return the tree without the questions that do not help the rows put aside."""
+    leaves = leaves_of(walk_of(tree), held_out.mixed.X, threads).nodes
+    found = reduced_error(tree, leaves, held_out.target, criterion)
+    return Cut(found.tree, np.column_stack([np.zeros(found.errors.size), found.n_leaves, found.errors]))
+
+
+class CrossValidation:
+    """Cuts a tree at the alpha with the least error over the folds; of equal ones, at the largest.
+
+    The trees of the folds are grown once, when they are first needed. A fold that cannot be finished in time is left
+    out; without any fold the tree stays as it is.
+    """
+
+    def __init__(
+        self, data: TreeData, folds: Iterator, grow: Grow, time_is_up: Callable[[], bool], criterion: int, threads: int
+    ) -> None:
+        self._data, self._rows, self._grow = data, list(folds), grow
+        self._time_is_up, self._criterion, self._threads = time_is_up, criterion, threads
+
+    def __call__(self, tree: Tree) -> Cut:
+        folds = self._folds
+        if not folds:
+            return uncut(tree)._replace(in_time=False)
+        path = pruning_path(tree)
+        places = np.unique(np.linspace(0, path.alphas.size - 1, min(MOST_ALPHAS, path.alphas.size)).astype(int))
+        # between two alphas the tree is the same; the geometric mean stands for all of them (Breiman et al. 1984)
+        alphas = np.sqrt(path.alphas * np.append(path.alphas[1:], path.alphas[-1:]))[places]
+        errors = np.average(
+            [self._errors(fold, alphas) for fold in folds],
+            axis=0,
+            weights=[fold.part.weights().sum() for fold in folds],
+        )
+        best = int(np.flatnonzero(errors <= errors.min() * (1.0 + EQUAL))[-1])
+        curve = np.column_stack([alphas, path.n_leaves[places], errors])
+        return Cut(pruned_at(tree, collapse_alphas(tree), alphas[best]), curve, len(folds) == len(self._rows))
+
+    @cached_property
+    def _folds(self) -> list[Fold]:
+        grown_folds = (self._fold(learn, check) for learn, check in self._rows)
+        return [fold for fold in grown_folds if fold is not None]
+
+    def _fold(self, learn: np.ndarray, check: np.ndarray) -> Fold | None:
+        """Return the tree of one fold, or nothing if the time is up before it is grown."""
+        for step in self._grow(learn):
+            if step.last:
+                tree, part = grown(step), self._data.taken(check)
+                return Fold(tree, leaves_of(walk_of(tree), part.mixed.X, self._threads).nodes, part)
+            if self._time_is_up():
+                break
+        return None
+
+    def _errors(self, fold: Fold, alphas: np.ndarray) -> np.ndarray:
+        falls = collapse_alphas(fold.tree)
+        return alpha_errors(fold.tree, falls, fold.leaves, fold.part.target, self._criterion, alphas)
