@@ -39,7 +39,14 @@ from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.tree import leaf_of_rows, mean_loss, tree_certificate
 from eigenwood.validation.arrays import check_finite, check_weights
-from eigenwood.validation.categories import FROM_DTYPE, CategoricalFeatures, Mixed, check_mixed, coded_grid
+from eigenwood.validation.categories import (
+    FROM_DTYPE,
+    CategoricalFeatures,
+    Mixed,
+    check_mixed,
+    coded_grid,
+    seen_only,
+)
 from eigenwood.validation.params import (
     AnyOf,
     Choice,
@@ -53,7 +60,7 @@ from eigenwood.validation.params import (
 )
 from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.state import Array, CategoryLists, Nodes, OutputLabels, Scalar
-from eigenwood.validation.targets import check_amounts, check_counts, check_outputs, output_weights
+from eigenwood.validation.targets import check_amounts, check_counts, check_outputs, check_weight_sizes, output_weights
 from eigenwood.validation.threads import N_JOBS, thread_count
 
 CLASS_CRITERIA = {"gini": GINI, "entropy": ENTROPY, "log_loss": ENTROPY, "error": ERROR}
@@ -145,7 +152,7 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
         given = None
         if X_val is not None:
             given = self._checked_query(data.mixed.categories, data.labels, X_val, y_val, sample_weight_val)
-        seed, split_seed = (int(number) for number in integer_seeds(self.random_state, 2))
+        split_seed, seed = (int(number) for number in integer_seeds(self.random_state, 2))
         learn_rows, held_out = self._parts(data, given, split_seed)
         threads = thread_count(type(self).__name__, self.n_jobs)
 
@@ -226,6 +233,8 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
         if mixed.X.shape[1] >= MOST_FEATURES:
             raise InputError(f"{who}: X must have fewer than {MOST_FEATURES} columns; got {mixed.X.shape[1]}.")
         data = self._with_target(mixed, y, sample_weight, None)
+        if data.n_rows() < mixed.X.shape[0]:
+            data = data._replace(mixed=seen_only(data.mixed))
         self._check_signs(data)
         return data
 
@@ -246,7 +255,9 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
         heavy = np.flatnonzero(data.weights())  # class_weight may have made more weights 0
         if heavy.size == 0:
             raise InputError(f"{type(self).__name__}: class_weight must leave some row a weight above 0; got none.")
-        return data if heavy.size == kept.size else data.taken(heavy)
+        data = data if heavy.size == kept.size else data.taken(heavy)
+        weights = check_weight_sizes(self, data.target.weights)
+        return data._replace(target=data.target._replace(weights=weights))
 
     def _check_signs(self, data: TreeData) -> None:
         """Raise unless monotonic constraints can be kept."""
@@ -406,6 +417,12 @@ def lists_known_categories(tree: Tree, n_labels: np.ndarray) -> bool:
     return bool(within.all() and ((np.diff(codes) > 0) | (np.diff(node) > 0)).all())
 
 
+def side_by_side(columns: list[np.ndarray]) -> np.ndarray:
+    """Return columns of labels as one array, of objects where words stand beside numbers."""
+    kinds = {"U" if column.dtype.kind in "UO" else "n" for column in columns}
+    return np.column_stack(columns if len(kinds) == 1 else [column.astype(object) for column in columns])
+
+
 def unless_one(weights: np.ndarray) -> np.ndarray:
     """Return the weights, or nothing if all are 1: whole counts are faster and exact."""
     return np.empty(0) if (weights == 1.0).all() else weights
@@ -532,7 +549,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
             labels.take(shares.argmax(axis=1)).take(leaves)
             for labels, shares in zip(self._class_lists(), self._shares(), strict=True)
         ]
-        return columns[0] if self.n_outputs_ == 1 else np.column_stack(columns)
+        return columns[0] if self.n_outputs_ == 1 else side_by_side(columns)
 
     def predict_proba(self, X):
         """Return the shares of the classes in the leaf of each row; a list of such arrays for several outputs."""

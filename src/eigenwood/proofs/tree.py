@@ -1,10 +1,11 @@
 """What can be proved about a decision tree, from its questions and the rows alone.
 
-Every node's rows, value and impurity are computed again from the leaves in which the rows end: in preorder, what lies
-below a node is one stretch of nodes, so its sums are a difference of two running totals.
+Every node's rows, value and impurity are computed again from the leaves in which the rows end: what lies below a node
+is what lies below its two children, so the sums are added up from the deepest nodes to the root.
 
-    node        0   1   2   3   4   5   6          below node 1:  nodes 1 … 3
-    leaf rows   -   -   5   2   -   4   1          running total: 0 0 0 5 7 7 11 12  →  7 - 0 rows
+    node        0   1   2   3   4   5   6          sums of 1 = 2 + 3, of 4 = 5 + 6, then of 0 = 1 + 4
+    leaf rows   -   -   5   2   -   4   1
+    below      12   7   5   2   5   4   1
 
 ``verify`` finds the leaves by ``leaf_of_rows``, a plain recursion over sets of rows that shares nothing with the code
 that grew the tree, nor with the one that predicts.
@@ -28,7 +29,7 @@ from eigenwood.core.tree.impurity import (
     amount_impurity,
     weighted_median,
 )
-from eigenwood.core.tree.nodes import LEAF, Tree, subtree_ends
+from eigenwood.core.tree.nodes import LEAF, Tree, node_depths, subtree_ends
 from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, measured
 
 ROUNDING = 1e-9  # relative
@@ -97,8 +98,18 @@ def node_numbers(tree: Tree, leaves, target: Target, criterion: int) -> NodeNumb
 
 def below(tree: Tree, leaves, amounts) -> np.ndarray:
     """Return for every node the sum of the amounts of the rows that end below it."""
-    running = np.concatenate([[0.0], np.cumsum(np.bincount(leaves, weights=amounts, minlength=tree.left.size))])
-    return running[subtree_ends(tree.left, tree.right)] - running[:-1]
+    total = np.bincount(leaves, weights=amounts, minlength=tree.left.size)
+    for nodes in levels(tree):
+        total[nodes] = total[tree.left[nodes]] + total[tree.right[nodes]]
+    return total
+
+
+def levels(tree: Tree) -> list[np.ndarray]:
+    """Return the nodes that ask a question by their depth, the deepest first."""
+    inner = np.flatnonzero(tree.left != LEAF)
+    depth = node_depths(tree.left, tree.right, np.zeros(tree.left.size, dtype=bool))[inner]
+    order = np.argsort(-depth, kind="stable")
+    return np.split(inner[order], np.flatnonzero(np.diff(depth[order])) + 1) if inner.size else []
 
 
 def shares_of(tree: Tree, leaves, target: Target, weights, output: int) -> np.ndarray:

@@ -205,11 +205,27 @@ def sparse_place(rows: Any, position: int) -> tuple[int, int]:
     return int(np.searchsorted(rows.indptr, position, side="right")) - 1, int(rows.indices[position])
 
 
+def other_names(told: str) -> str:
+    """Return what scikit-learn tells about column names that do not match, as the end of a sentence."""
+    ends = {
+        "Feature names unseen at fit time": "; got new ones",
+        "Feature names seen at fit time, yet now missing": "; some are missing",
+        "Feature names must be in the same order": "; got another order",
+    }
+    found = ""
+    for words, end in ends.items():
+        if words in told:
+            names = told.partition(f"{words}: - ")[2].partition(" Feature names")[0]
+            found += end + (f": {names.replace(' - ', ', ')}" if names else "")
+    return found
+
+
 def one_sentence(who: str, problem: Exception) -> Exception:
     """Return the error with its first sentence, behind the estimator's name; the type stays what it was."""
     if isinstance(problem, InputError):
         return problem
     text = " ".join(str(problem).split())
-    first = text.split(". ")[0].rstrip(".")
+    first, _, rest = text.partition(". ")
+    first = first.rstrip(".") + other_names(rest)
     sentence = f"{first}." if first.startswith(who) else f"{who}: {first}."
     return TypeError(sentence) if isinstance(problem, TypeError) else InputError(sentence)

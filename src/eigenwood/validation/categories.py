@@ -75,12 +75,24 @@ def check_mixed(estimator: Any, X: Any, chosen: Any = FROM_DTYPE, known: list[La
     frame = frame_of(who, X)
     if frame is not None:
         return mixed_frame(estimator, frame, chosen, known)
-    rows = check_matrix(who, X, accept_sparse=True, finite=False)
-    names = getattr(estimator, "feature_names_in_", None)
+    rows = matrix_of_numbers(who, X)
     if known is None:
-        wanted = chosen_columns(who, chosen, names, rows.shape[1])
-        known = [learnt_numbers(column_of(rows, j)) if j in wanted else None for j in range(rows.shape[1])]
+        wanted = chosen_columns(who, chosen, getattr(estimator, "feature_names_in_", None), rows.shape[1])
+        check_dense(who, rows, bool(wanted))
+        known = [learnt_numbers(who, rows[:, j], j) if j in wanted else None for j in range(rows.shape[1])]
+    check_dense(who, rows, any(labels is not None for labels in known))
     return Mixed(with_codes(who, rows, known), known)
+
+
+def matrix_of_numbers(who: str, X: Any) -> Any:
+    """Return X as a float array or csr matrix; infinity in a dense one is looked for later."""
+    try:
+        return check_matrix(who, X, accept_sparse=True, finite=False)
+    except InputError as problem:
+        if "could not convert string" not in str(problem):
+            raise
+        text = str(problem).rpartition(": ")[2].rstrip(".")
+        raise InputError(f"{who}: X must hold numbers, or be a frame to have columns of text; got {text}.") from None
 
 
 def mixed_frame(estimator: Any, frame: nw.DataFrame, chosen: Any, known: list[Labels | None] | None) -> Mixed:
@@ -97,35 +109,41 @@ def mixed_frame(estimator: Any, frame: nw.DataFrame, chosen: Any, known: list[La
         wanted = chosen_columns(who, chosen, named, len(columns))
         if isinstance(chosen, str):
             wanted = {j for j, column in enumerate(columns) if is_category(column.dtype)}
-        known = [learnt(column) if j in wanted else None for j, column in enumerate(columns)]
+        known = [learnt(who, column) if j in wanted else None for j, column in enumerate(columns)]
     single = all(column.dtype == nw.Float32 for column in columns)
     rows = np.empty((len(frame), len(columns)), dtype=np.float32 if single else np.float64)
     for j, (column, labels) in enumerate(zip(columns, known, strict=True)):
-        rows[:, j] = numbers(who, column) if labels is None else codes_of(column, labels)
+        rows[:, j] = numbers(who, column) if labels is None else codes_of(who, column, labels)
     return Mixed(rows, known)
 
 
 def is_category(dtype: Any) -> bool:
     """Return whether a column of this type is a category when nothing else is said."""
-    return not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Unknown, nw.Object))
+    return dtype in (nw.String, nw.Categorical, nw.Enum)
 
 
 def numbers(who: str, column: nw.Series) -> np.ndarray:
     """Return a column of numbers, NaN where one is missing."""
-    if is_category(column.dtype) or (column.dtype == nw.Object and not holds_numbers(column)):
+    values = as_numbers(column)
+    if values is None:
         raise InputError(
             f"{who}: column {column.name!r} must hold numbers; got {column.dtype} "
             "(a column of text is a category if it is text in fit, or named in categorical_features)."
         )
-    return column_values(column)
+    return values
 
 
-def holds_numbers(column: nw.Series) -> bool:
+def as_numbers(column: nw.Series) -> np.ndarray | None:
+    """Return a column of numbers or truth values, NaN where one is missing; None for any other column."""
+    if column.null_count() == len(column):
+        return np.full(len(column), np.nan)
+    if is_category(column.dtype) or column.dtype.is_temporal():
+        return None
     try:
-        column_values(column)
+        values = np.asarray(column_values(column))
+        return values.astype(np.float64, copy=False) if values.dtype.kind in "biufO" else None
     except (ValueError, TypeError):
-        return False
-    return True
+        return None
 
 
 def chosen_columns(who: str, chosen: Any, names: Iterable[str] | None, n_columns: int) -> set[int]:
@@ -152,34 +170,50 @@ def chosen_columns(who: str, chosen: Any, names: Iterable[str] | None, n_columns
     return places
 
 
-def learnt(column: nw.Series) -> Labels:
+def learnt(who: str, column: nw.Series) -> Labels:
     """Return the categories of a column in order: numbers as numbers, anything else as text."""
-    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
-        return learnt_numbers(np.asarray(column_values(column), dtype=np.float64))
-    labels, codes = texts(column)
+    values = as_numbers(column)
+    if values is not None:
+        return learnt_numbers(who, values, column.name)
+    labels, codes = texts(who, column)
     seen = sorted({labels[code] for code in np.unique(codes[codes >= 0])})
     return [*seen, None] if (codes < 0).any() else seen
 
 
-def learnt_numbers(values: np.ndarray) -> Labels:
+def learnt_numbers(who: str, values: np.ndarray, name: Any) -> Labels:
     """Return the distinct numbers in order, and None if some are missing."""
-    distinct = np.unique(values[~np.isnan(values)]).tolist()
-    return [*distinct, None] if np.isnan(values).any() else distinct
+    values = np.asarray(values, dtype=np.float64)
+    if np.isinf(values).any():
+        raise InputError(f"{who}: X must be finite or NaN; got inf (infinity) in column {name!r}.")
+    missing = np.isnan(values)
+    distinct = np.unique(values[~missing]).tolist()
+    return [*distinct, None] if missing.any() else distinct
 
 
-def codes_of(column: nw.Series, labels: Labels) -> np.ndarray:
+def codes_of(who: str, column: nw.Series, labels: Labels) -> np.ndarray:
     """Return the codes of a column's categories, -1 for those never seen."""
-    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
-        values = np.asarray(column_values(column), dtype=np.float64)
-        if labels and isinstance(labels[0], str):
-            return np.full(len(values), UNKNOWN)
-        return number_codes(values, labels)
-    if labels and isinstance(labels[0], float):
-        return np.full(len(column), UNKNOWN)
-    found, codes = texts(column)
+    values = as_numbers(column)
+    if values is not None:
+        return numbers_as_codes(who, values, labels, column.name)
+    check_kind(who, column.name, labels, float, str(column.dtype))
+    found, codes = texts(who, column)
     place = {label: code for code, label in enumerate(labels)}
     translated = np.array([*(place.get(label, UNKNOWN) for label in found), place.get(None, UNKNOWN)])
     return translated[codes]  # a missing one has code -1, the last place
+
+
+def numbers_as_codes(who: str, values: np.ndarray, labels: Labels, name: Any) -> np.ndarray:
+    """Return the codes of categories that are numbers; texts may only be missing here."""
+    if not np.isnan(values).all():
+        check_kind(who, name, labels, str, "numbers")
+    return number_codes(values, labels)
+
+
+def check_kind(who: str, name: Any, labels: Labels, other: type, got: str) -> None:
+    """Raise if the categories of a column were of the ``other`` kind in fit, where those at hand cannot be found."""
+    if labels and isinstance(labels[0], other):
+        wanted = "text" if other is str else "numbers"
+        raise InputError(f"{who}: column {name!r} must hold categories that are {wanted}, as in fit; got {got}.")
 
 
 def coded_grid(grid: Any, categories: list[Labels | None]) -> np.ndarray:
@@ -200,42 +234,57 @@ def coded_values(values: np.ndarray, labels: Labels | None) -> np.ndarray:
 def number_codes(values: np.ndarray, labels: Labels) -> np.ndarray:
     """Return the places of numbers among the labels, -1 for those never seen."""
     has_missing = bool(labels) and labels[-1] is None
-    known = np.array(labels[:-1] if has_missing else labels, dtype=np.float64)
-    if known.size == 0:
-        return np.where(np.isnan(values), 0 if has_missing else UNKNOWN, UNKNOWN)
-    places = np.minimum(np.searchsorted(known, values), known.size - 1)
-    codes = np.where(known[places] == values, places, UNKNOWN)
-    return np.where(np.isnan(values), known.size if has_missing else UNKNOWN, codes)
+    missing, missing_code = np.isnan(values), len(labels) - 1 if has_missing else UNKNOWN
+    codes = np.full(values.size, UNKNOWN)
+    if not missing.all() and len(labels) > has_missing:
+        known = np.array(labels[: len(labels) - has_missing], dtype=np.float64)
+        places = np.minimum(np.searchsorted(known, values), known.size - 1)
+        codes = np.where(known[places] == values, places, UNKNOWN)
+    return np.where(missing, missing_code, codes)
 
 
-def texts(column: nw.Series) -> tuple[list[str], np.ndarray]:
+def texts(who: str, column: nw.Series) -> tuple[list[str], np.ndarray]:
     """Return the different texts of a column and the place of each row's text among them, -1 for missing."""
-    array = column.to_arrow()
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
-    if not pa.types.is_dictionary(array.type):
-        array = array.dictionary_encode()
-    codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return [str(label) for label in array.dictionary.to_pylist()], codes
+    try:
+        array = column.to_arrow()
+        if isinstance(array, pa.ChunkedArray):
+            array = array.combine_chunks()
+        if not pa.types.is_dictionary(array.type):
+            array = array.dictionary_encode()
+    except (pa.ArrowException, TypeError, ValueError):  # lists, or words beside numbers
+        raise InputError(
+            f"{who}: column {column.name!r} must hold values of one kind to be a category; got {column.dtype}."
+        ) from None
+    codes = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    labels = array.dictionary.to_pylist()
+    places = np.array([*(-1 if label is None else i for i, label in enumerate(labels)), -1])
+    return [str(label) for label in labels], places[codes]  # a null may stand in the dictionary, too
 
 
-def column_of(rows: Any, j: int) -> np.ndarray:
-    """Return one column of a dense or sparse matrix."""
-    column = rows[:, [j]].toarray()[:, 0] if sparse.issparse(rows) else rows[:, j]
-    return np.asarray(column, dtype=np.float64)
+def check_dense(who: str, rows: Any, has_categories: bool) -> None:
+    """Raise unless rows can have categories, and sparse ones are finite; the numbers of dense ones are read later."""
+    if sparse.issparse(rows):
+        check_finite(who, rows, None, missing=True)
+        if has_categories:
+            raise InputError(f"{who}: X must be dense to have categories; got a sparse matrix.")
 
 
 def with_codes(who: str, rows: Any, categories: list[Labels | None]) -> Any:
     """Return the matrix with codes in the place of categories; as it was if there are none."""
     places = [j for j, labels in enumerate(categories) if labels is not None]
-    if sparse.issparse(rows):
-        check_finite(who, rows, None, missing=True)
-        if places:
-            raise InputError(f"{who}: X must be dense to have categories; got a sparse matrix.")
-        return rows
     if not places:
         return rows
     coded = rows.copy()
     for j in places:
-        coded[:, j] = number_codes(np.asarray(rows[:, j], dtype=np.float64), categories[j] or [])
+        coded[:, j] = numbers_as_codes(who, np.asarray(rows[:, j], dtype=np.float64), categories[j] or [], j)
     return coded
+
+
+def seen_only(mixed: Mixed) -> Mixed:
+    """Return the rows with only those categories that occur among them; the codes are written anew, in place."""
+    categories = list(mixed.categories)
+    for j, labels in enumerate(categories):
+        if labels is not None:
+            codes, mixed.X[:, j] = np.unique(mixed.X[:, j], return_inverse=True)
+            categories[j] = [labels[int(code)] for code in codes]
+    return Mixed(mixed.X, categories)

@@ -13,7 +13,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from eigenwood.errors import InputError
-from eigenwood.validation.arrays import check_rows, check_weights, one_sentence
+from eigenwood.validation.arrays import check_rows, check_weights, column_values, one_sentence
+
+LARGEST_AMOUNT = 1e150  # its square can be added up
+LEAST_WEIGHT, LEAST_LARGEST, LARGEST_WEIGHT = 1e-90, 1e-60, 1e90  # products of three are finite and not 0
 
 
 class Classes(NamedTuple):
@@ -106,15 +109,20 @@ def check_outputs(
 
 def output_columns(estimator: Any, y: Any) -> list[Any]:
     """Return the columns of y; a vector is one column."""
-    if y is None or sparse.issparse(y):
-        got = "None" if y is None else "a sparse matrix"
-        error = InputError if y is None else TypeError
-        raise error(f"{type(estimator).__name__}: it requires y to be passed, but the target y is {got}.")
-    frame = nw.from_native(y, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return [column.to_native() for column in frame.iter_columns()]
+    who = type(estimator).__name__
+    if y is None:
+        raise InputError(f"{who}: it requires y to be passed, but the target y is None.")
+    if sparse.issparse(y):
+        raise TypeError(f"{who}: y must be dense; got a sparse matrix.")
+    given = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(given, nw.DataFrame):
+        return [column.to_native() for column in given.iter_columns()]
+    if isinstance(given, nw.Series):
+        return [y]
     values = y if isinstance(y, np.ndarray) or not hasattr(y, "__array__") else label_array(y)
     array = np.asarray(label_array(values))
+    if array.ndim > 2 or 0 in array.shape[1:]:
+        raise InputError(f"{who}: y must have one column or several; got the shape {array.shape}.")
     if array.ndim == 2:
         return [array[:, j] for j in range(array.shape[1])]
     return [values]
@@ -123,17 +131,31 @@ def output_columns(estimator: Any, y: Any) -> list[Any]:
 def check_amounts(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
     """Return y as finite numbers of shape (n_rows, n_outputs)."""
     who = type(estimator).__name__
-    columns = output_columns(estimator, y)
-    try:
-        amounts = np.column_stack([np.asarray(label_array(column), dtype=np.float64) for column in columns])
-    except (ValueError, TypeError) as problem:
-        raise InputError(f"{who}: y must hold numbers; got {one_line(problem)}.") from None
+    amounts = np.column_stack([amounts_of(who, column) for column in output_columns(estimator, y)])
     if amounts.shape[0] != n_rows:
         raise InputError(f"{who}: y must have one amount for each of the {n_rows} rows; got {amounts.shape[0]}.")
     if not np.isfinite(amounts).all():
         wrong = amounts[~np.isfinite(amounts)][0]
         raise InputError(f"{who}: y must be finite; got {'NaN' if np.isnan(wrong) else 'inf (infinity)'}.")
+    if np.abs(amounts).max() > LARGEST_AMOUNT:
+        raise InputError(
+            f"{who}: y must hold numbers of size at most {LARGEST_AMOUNT:g}, to be squared; "
+            f"got {np.abs(amounts).max():.2g}."
+        )
     return amounts
+
+
+def amounts_of(who: str, column: Any) -> np.ndarray:
+    """Return one column of y as numbers, NaN where one is missing."""
+    series = nw.from_native(column, series_only=True, pass_through=True)
+    try:
+        values = np.asarray(column_values(series) if isinstance(series, nw.Series) else label_array(column))
+        if values.dtype.kind not in "cMm":
+            return values.astype(np.float64)
+        problem = f"{values.dtype} (Complex data not supported)" if values.dtype.kind == "c" else str(values.dtype)
+    except (ValueError, TypeError) as error:
+        problem = one_line(error)
+    raise InputError(f"{who}: y must hold numbers; got {problem}.")
 
 
 def check_counts(estimator: Any, amounts: np.ndarray) -> None:
@@ -170,6 +192,19 @@ def output_weights(estimator: Any, class_weight: Any, outputs: Outputs, weights:
         training = Training(None, Classes(labels, codes), weights, codes)
         total = total * class_weights(estimator, choice, training) / np.where(weights > 0, weights, 1.0)
     return total
+
+
+def check_weight_sizes(estimator: Any, weights: np.ndarray) -> np.ndarray:
+    """Return weights, those of rows times those of classes, that can be multiplied with each other.
+
+    One that is nothing beside the largest is still something: it tells apart rows that are as light.
+    """
+    if weights.size and not LEAST_LARGEST <= weights.max() <= LARGEST_WEIGHT:
+        raise InputError(
+            f"{type(estimator).__name__}: the largest sample_weight times class_weight must be from "
+            f"{LEAST_LARGEST:g} to {LARGEST_WEIGHT:g}; got {weights.max():.2g}."
+        )
+    return np.maximum(weights, LEAST_WEIGHT)
 
 
 def label_array(y: Any) -> Any:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, amount_impurity, weighted_median
+
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def cut_costs(lines, order, ranks, ordered, weights, last_goes_left):
@@ -42,6 +44,39 @@ def cut_costs(lines, order, ranks, ordered, weights, last_goes_left):
                 add(weight_tree, amount_tree, ranks[i, o], weight, ordered[ranks[i, o], o])
             costs[p - 1] += absolute_error(weight_tree, amount_tree, ordered, o)
     return costs[1:] if last_goes_left else costs
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def line_costs(lines, order, amounts, weights):
+    """Return the absolute error of each line by itself, summed over the lines and averaged over the outputs."""
+    rows, ends = rows_by_line(lines, order)
+    total = 0.0
+    for p in range(order.size):
+        own = rows[ends[p] : ends[p + 1]]
+        own_weights = weights[own] if weights.size > 0 else weights
+        weight = own_weights.sum() if weights.size > 0 else float(own.size)
+        for o in range(amounts.shape[1]):
+            some = amounts[own, o]
+            median = weighted_median(some, own_weights)
+            total += weight * amount_impurity(some, own_weights, median, ABSOLUTE_ERROR)
+    return total / amounts.shape[1]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def cut_medians(lines, order, amounts, weights, last_goes_left):
+    """Return the medians of both sides for the cut after each place of ``order``, for one output."""
+    n_cuts = order.size - 1 - int(last_goes_left)
+    is_left = np.zeros(lines.size, dtype=np.bool_)
+    lefts, rights = np.empty(n_cuts), np.empty(n_cuts)
+    if last_goes_left:
+        is_left |= lines == order[-1]
+    for p in range(n_cuts):
+        is_left |= lines == order[p]
+        own_left = weights[is_left] if weights.size > 0 else weights
+        own_right = weights[~is_left] if weights.size > 0 else weights
+        lefts[p] = weighted_median(amounts[is_left, 0], own_left)
+        rights[p] = weighted_median(amounts[~is_left, 0], own_right)
+    return lefts, rights
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

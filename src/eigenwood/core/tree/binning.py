@@ -23,13 +23,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from eigenwood.core.distinct import mixed
 from eigenwood.core.threads import results_of
 
 NUMBER, CATEGORY = range(2)
 
 MOST_CODES = 65_536  # what 16 bits can tell apart
 COLUMN_BLOCK = 8  # columns of a C-contiguous matrix that share a cache line
-MOST_FEW, HASH_SIZE, HASH_FACTOR = 32, 256, 1021.7  # so few values are found by a hash table
+MOST_FEW, HASH_SIZE, HASH_BITS = 32, 256, np.uint64(255)  # so few values are found by a hash table
 ITSELF = np.empty(0, dtype=np.int32)
 WIDEST_TABLE = 1 << 21  # whole numbers in a range up to this are ranked by a table instead of by sorting
 
@@ -165,7 +166,7 @@ def ranked(values, n_categories: int) -> Ranked:
         names = np.arange(n_categories, dtype=np.float64)
         codes = values.astype(np.int32)
         return Ranked(codes, ITSELF, names, names, np.bincount(codes, minlength=n_categories), 0, True)
-    codes, seen, counts = few_ranks(values)
+    codes, seen, counts = few_ranks(values, values.view(np.uint64))
     if seen.size > 0:
         return ranked_few(codes, seen, counts)
     lowest, width = whole_range(values)
@@ -190,8 +191,11 @@ def ranked_few(codes, seen, counts) -> Ranked:
 
 
 @njit(cache=True, nogil=True)
-def few_ranks(values):
-    """Return codes by first appearance, the values and their counts; no values if there are more than a few."""
+def few_ranks(values, bits):
+    """Return codes by first appearance, the values and their counts; no values if there are more than a few.
+
+    ``bits`` are those of the values, by which they are found in a hash table.
+    """
     table = np.full(HASH_SIZE, -1, dtype=np.int32)
     seen, counts = np.empty(MOST_FEW), np.zeros(MOST_FEW, dtype=np.int64)
     codes = np.empty(values.size, dtype=np.uint8)
@@ -204,7 +208,7 @@ def few_ranks(values):
                 n_seen += 1
             code = missing
         else:
-            place = int(abs(value * HASH_FACTOR) % HASH_SIZE)
+            place = np.int64(mixed(bits[i]) & HASH_BITS) if value != 0.0 else 0  # 0 and -0 are one value
             while table[place] >= 0 and seen[table[place]] != value:
                 place = (place + 1) % HASH_SIZE
             if table[place] < 0 and n_seen < MOST_FEW:

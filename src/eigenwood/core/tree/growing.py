@@ -406,8 +406,11 @@ def weight_of(weights, rows):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mean_of(target, rows):
-    """Return the mean amount, or the share of the second class, of some rows."""
+def value_of(target, rows, criterion):
+    """Return the mean (or median) amount, or the share of the second class, of some rows."""
+    if criterion == ABSOLUTE_ERROR:
+        weights = target.weights[rows] if target.weights.size > 0 else target.weights
+        return weighted_median(target.amounts[rows, 0], weights)
     total, weight = 0.0, 0.0
     for row in rows:
         w = target.weights[row] if target.weights.size > 0 else 1.0
@@ -534,7 +537,7 @@ def grow_piece(codes, features, target, rows, root, rule, signs, logs, n_sums, n
         whole[node, DEFAULT_LEFT] = split.missing_left if split.missing_left >= 0 else heavier_left
         sign, lower, upper, middle = signs[split.feature], place.lower, place.upper, 0.0
         if sign != 0:
-            middle = 0.5 * (mean_of(target, left_rows) + mean_of(target, right_rows))
+            middle = 0.5 * (value_of(target, left_rows, rule.criterion) + value_of(target, right_rows, rule.criterion))
         stack[n_stack, 0], stack[n_stack, 1], stack[n_stack, 2] = start + n_left, end, depth if chained else depth + 1
         stack[n_stack, 3], stack[n_stack, 4], stack[n_stack, 5] = split.feature if chained else -1, node, RIGHT
         bounds[n_stack, 0], bounds[n_stack, 1] = middle if sign > 0 else lower, middle if sign < 0 else upper

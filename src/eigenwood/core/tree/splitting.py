@@ -25,13 +25,13 @@ from numba import njit
 from eigenwood.core.bits import ONE, taken_out, word_count
 from eigenwood.core.distinct import mixed
 from eigenwood.core.sorting import sorted_order
-from eigenwood.core.tree.absolute import cut_costs
+from eigenwood.core.tree.absolute import cut_costs, cut_medians, line_costs
 from eigenwood.core.tree.binning import CATEGORY
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, GINI, SQUARED_ERROR, cost, is_classifying
 
 FEW_ROWS = 32  # up to so many rows, sorting them is cheaper than adding them up by code
 TIE = 1e-11  # of the node's own cost: splits closer than this are equal
-ROUNDING = 1e-13  # of a node's cost where that is much more than its impurity (Poisson)
+ROUNDING = 1e-15  # of a node's cost where that is much more than its impurity (Poisson)
 LEAST_SHARE = 1e-12  # of a node's amounts that each side must have where a mean of 0 is not allowed (Poisson)
 
 
@@ -228,9 +228,9 @@ def keeps_order(left_value, right_value, sign, lower, upper):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def is_free(rule, sign, lower, upper):
+def is_free(rule, sign):
     """Return whether every cut is allowed."""
-    return rule.min_leaf == 1 and rule.min_leaf_weight == 0.0 and sign == 0 and lower == -np.inf and upper == np.inf
+    return rule.min_leaf == 1 and rule.min_leaf_weight == 0.0 and sign == 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -294,7 +294,7 @@ def best_class_cut(sums, order, first, last, left, total, node, starts, rule, si
     """
     criterion, n_sums = rule.criterion, total.size
     lower, upper, min_leaf, min_weight = node.lower, node.upper, rule.min_leaf, rule.min_leaf_weight
-    free, tie = is_free(rule, sign, lower, upper), tie_of(node)
+    free, tie = is_free(rule, sign), tie_of(node)
     best, place = np.inf, -1
     n_left, n_all = left[n_sums], left[n_sums + 1]
     n_outputs = starts.size - 1
@@ -332,7 +332,7 @@ def best_class_cut(sums, order, first, last, left, total, node, starts, rule, si
                     continue
                 if left_weight < min_weight or right_weight < min_weight:
                     continue
-                if n_sums == 2 and not keeps_order(
+                if sign != 0 and not keeps_order(
                     left[1] / left_weight, (total[1] - left[1]) / right_weight, sign, lower, upper
                 ):
                     continue
@@ -349,11 +349,12 @@ def x_log_x(x, logs):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, costs):
+def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, known_costs):
     """Return the same for amounts; ``costs`` has the cost of every cut, or is empty where the sums tell it."""
     criterion, n_outputs = rule.criterion, total.size - 1
+    costs, lefts, rights = known_costs
     lower, upper, min_leaf, min_weight = node.lower, node.upper, rule.min_leaf, rule.min_leaf_weight
-    free, tie = is_free(rule, sign, lower, upper), tie_of(node)
+    free, tie = is_free(rule, sign), tie_of(node)
     best, place = np.inf, -1
     n_left, n_all = left[1 + n_outputs], left[2 + n_outputs]
     for p in range(last + 1):
@@ -379,8 +380,12 @@ def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, cos
             if not free:
                 if n_left < min_leaf or n_all - n_left < min_leaf or a < min_weight or b < min_weight:
                     continue
-                if not keeps_order(
-                    left[1] / a + node.centre, (total[1] - left[1]) / b + node.centre, sign, lower, upper
+                if sign != 0 and not keeps_order(
+                    lefts[p] if costs.size > 0 else left[1] / a + node.centre,
+                    rights[p] if costs.size > 0 else (total[1] - left[1]) / b + node.centre,
+                    sign,
+                    lower,
+                    upper,
                 ):
                     continue
             best, place = found / n_outputs, p
@@ -482,7 +487,7 @@ def write_component(keys, order, sums, starts, classifying, total, weight):
     direction = np.linalg.eigh(scatter)[1][:, -1].copy()
     largest = 0
     for k in range(n_numbers):
-        if abs(direction[k]) > abs(direction[largest]):
+        if abs(direction[k]) > (1.0 + 1e-9) * abs(direction[largest]):
             largest = k
     sign = -1.0 if direction[largest] < 0.0 else 1.0  # a sign that does not depend on the machine's LAPACK
     for i in range(n_order):
@@ -502,7 +507,8 @@ def multiway_cost(order, n_order, sums, n_sums, starts, rule, unit):
         n_rows = weight if unit else sums[line, n_sums]
         if n_rows < rule.min_leaf or weight < rule.min_leaf_weight:
             return np.inf
-        total += cost(sums[line], starts, rule.criterion)
+        if rule.criterion != ABSOLUTE_ERROR:
+            total += cost(sums[line], starts, rule.criterion)
     return total
 
 
@@ -618,6 +624,12 @@ def drawn_order(column_feature, slot_feature, slots, group, seed):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def has_parts(criterion, unit):
+    """Return whether ``best_of_few`` can follow the criterion; squares of uneven weights would cancel."""
+    return criterion in (ENTROPY, SQUARED_ERROR) or (criterion == GINI and unit)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def find_split(codes, features, sample, total, starts, signs, rule, node, only, logs, bench):
     """Return the best split of a node and the codes that occur there, in the order in which they are cut.
 
@@ -643,11 +655,12 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
     most = max(min(n_rows, sums.shape[0]), n_present + 1)
     order, best_order, n_best = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), 0
     left, right_costs, left_costs = np.empty(total.size + 2), np.empty(0), np.empty(0)
+    right_lefts, right_rights, left_lefts, left_rights = np.empty(0), np.empty(0), np.empty(0), np.empty(0)
     tie = tie_of(node)
     best = Split(np.inf, -1, -1, -1, -1, -1.0)
-    free = is_free(rule, 0, node.lower, node.upper) and not (rule.at_random or rule.multiway)
+    free = is_free(rule, 0) and not (rule.at_random or rule.multiway)
     plain, pair = free and classifying, free and rule.criterion == GINI and total.size == 2
-    few = free and n_rows <= FEW_ROWS and starts.size == 2 and rule.criterion in (GINI, ENTROPY, SQUARED_ERROR)
+    few = free and n_rows <= FEW_ROWS and starts.size == 2 and has_parts(rule.criterion, unit)
     room = np.empty((n_rows if few else 0, 2), dtype=np.int64)
     n_tried = 0
     for t in range(n_candidates):
@@ -656,7 +669,8 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
         feature = np.int64(column_feature[candidate] if dense else slot_feature[slots[group[candidate - n_columns]]])
         if only >= 0 and feature != only:
             continue
-        if dense and few and kinds[feature] != CATEGORY and missing[feature] < 0 and signs[feature] == 0:
+        simple = kinds[feature] != CATEGORY and missing[feature] < 0 and signs[feature] == 0
+        if dense and few and simple:
             n_order, found, place = best_of_few(
                 columns, candidate, rows, labels, amounts, weights, total, rule.criterion, logs, room, left, order, tie
             )
@@ -682,7 +696,13 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
             n_order = taken_out(bits, word_count(column_start[candidate + 1] - first_code), order)
         else:
             first_code, first, last = -1, group[candidate - n_columns], group[candidate - n_columns + 1]
-            if plain and last - first == 1 and signs[feature] == 0 and missing[feature] < 0:
+            if (
+                plain
+                and last - first == 1
+                and signs[feature] == 0
+                and missing[feature] < 0
+                and kinds[feature] != CATEGORY
+            ):
                 # a column of two values: nothing to put in order
                 if slot_sums[slots[first], total.size] < n_rows:
                     n_tried += 1
@@ -729,12 +749,17 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
                 own = lines_of(codes, rows, candidate, feature)
                 right_costs = cut_costs(own, order[:n_order], sample.ranks, sample.ordered, weights, 0)
                 left_costs = cut_costs(own, order[:n_order], sample.ranks, sample.ordered, weights, 1)
+                if signs[feature] != 0:
+                    right_lefts, right_rights = cut_medians(own, order[:n_order], amounts, weights, 0)
+                    left_lefts, left_rights = cut_medians(own, order[:n_order], amounts, weights, 1)
             if pair and not has_missing and signs[feature] == 0:
                 found, place = best_gini_cut(sums if dense else slot_sums, order, n_order, total[0], total[1], tie)
                 side = -1
             elif is_category and rule.multiway:
                 lines = sums if dense else slot_sums
                 found, place, side = multiway_cost(order, n_order, lines, total.size, starts, rule, unit), 0, -1
+                if rule.criterion == ABSOLUTE_ERROR and found < np.inf:
+                    found = line_costs(own, order[:n_order], amounts, weights)
             else:
                 found, place, side = best_of_feature(
                     sums if dense else slot_sums,
@@ -743,8 +768,8 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
                     has_missing,
                     place,
                     draw,
-                    right_costs,
-                    left_costs,
+                    (right_costs, right_lefts, right_rights),
+                    (left_costs, left_lefts, left_rights),
                     total,
                     n_rows,
                     starts,
@@ -822,7 +847,7 @@ def moved_rows(codes, rows, split, order):
         column = codes.columns[split.candidate]
         for i in range(rows.size):
             row = rows[i]
-            left = side[column[row]]
+            left = int(side[column[row]])
             rows[n_left] = row
             spare[n_right] = row
             n_left += left
@@ -830,7 +855,7 @@ def moved_rows(codes, rows, split, order):
     else:
         lines = lines_of(codes, rows, split.candidate, split.feature)
         for i in range(rows.size):
-            row, left = rows[i], side[lines[i]]
+            row, left = rows[i], int(side[lines[i]])
             rows[n_left] = row
             spare[n_right] = row
             n_left += left
