@@ -64,6 +64,16 @@ def test_a_foreign_test_is_left_out():
         borrow(Loan(MODULE, OURS, foreign=("test_of_yesterday",)))
 
 
+def test_a_foreign_case_is_left_out():
+    loan = Loan(MODULE, OURS, foreign_cases=("RandomForest",))
+    items = [Item("test_a[RandomForestClassifier]", "test_a"), Item("test_a[Perceptron]", "test_a")]
+    for item in items:
+        item.module = SimpleNamespace(LOAN=loan)
+    kept = items[:]
+    pytest_collection_modifyitems(kept)
+    assert kept == items[1:]
+
+
 class Item:
     def __init__(self, name, originalname):
         self.name, self.originalname = name, originalname

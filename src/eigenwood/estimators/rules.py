@@ -32,7 +32,7 @@ MOST_LABELS = 12  # categories that are spelt out in a sentence
 LEAST_DIGITS, MOST_DIGITS = 6, 17  # that count in a threshold
 WIDTH, CONDITION_WIDTH = 110, 72  # of a line, and of the conditions in it
 LARGEST = float(np.finfo(np.float64).max)  # a threshold that only missing numbers pass
-SAME_WEIGHT, SAME_ERROR = 1e-9, 1e-12  # relative: numbers closer than this are equal
+SAME_ERROR = 1e-12  # relative: errors closer than this are equal
 AMOUNT_DIGITS = 5
 WRITTEN_OUT = 1e15  # numbers below this are written without an exponent
 MISSING, ANYTHING_ELSE, ALWAYS = "missing", "anything else", "always"
@@ -377,28 +377,13 @@ def columns_of(model: DecisionTree) -> list[Condition]:
     """Return for each column the condition that holds for all rows."""
     nodes, n_features = model.nodes_, len(model.categories_)
     names = getattr(model, "feature_names_in_", [f"x[{j}]" for j in range(n_features)])
-    digits, seen = threshold_digits(nodes, n_features), missing_seen(model)
+    digits = threshold_digits(nodes, n_features)
     return [
-        Interval(str(names[j]), says_missing=bool(seen[j]), digits=digits[j])
+        Interval(str(names[j]), says_missing=bool(model.has_missing_[j]), digits=digits[j])
         if labels is None
         else OneOf(str(names[j]), tuple(labels))
         for j, labels in enumerate(model.categories_)
     ]
-
-
-def missing_seen(model: DecisionTree) -> np.ndarray:
-    """Return which columns of numbers had missing values, as far as the tree shows it.
-
-    Where none were missing, a missing number goes with most rows. So where it goes with the fewer, or has a branch of
-    its own, some were.
-    """
-    nodes, n_features = model.nodes_, len(model.categories_)
-    asked = np.flatnonzero((nodes.left != LEAF) & (np.diff(nodes.category_start) == 0))
-    left, right = nodes.weight[nodes.left[asked]], nodes.weight[nodes.right[asked]]
-    against = (nodes.default_left[asked] != (left > right)) & (np.abs(left - right) > SAME_WEIGHT * nodes.weight[asked])
-    seen = np.zeros(n_features, dtype=bool)
-    seen[nodes.feature[asked[against | (nodes.threshold[asked] >= LARGEST)]]] = True
-    return seen
 
 
 def threshold_digits(nodes: Tree, n_features: int) -> list[int]:

@@ -106,6 +106,7 @@ TREE_STATE = {
     "max_features_": COUNT,
     "categories_": CategoryLists("n_features"),
     "is_categorical_": Array("b", ("n_features",)),
+    "has_missing_": Array("b", ("n_features",)),
     "n_binned_": COUNT,
     "split_seed_": Scalar(Number(at_least=0, at_most=2**32 - 1, whole=True)),
     "pruning_curve_": Array("f", ("n_prunings", 3)),
@@ -359,6 +360,7 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
         for name, value in self._attributes(data, cut.tree).items():
             setattr(self, name, value)
         self.pruning_curve_ = cut.curve
+        self.has_missing_ = binned.features.missing >= 0
         self.n_binned_, self.split_seed_ = int((~binned.features.exact).sum()), split_seed
         self.stop_reason_ = stop_reason
 
@@ -468,7 +470,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         As in scikit-learn.
     categories_ : list
         The labels of each column's categories, None for a column of numbers.
-    is_categorical_ : ndarray of shape (n_features,)
+    is_categorical_, has_missing_ : ndarray of shape (n_features,)
+        Which columns are categories, and in which columns of numbers some were missing.
     pruning_curve_ : ndarray of shape (n_trees, 3)
         Alpha, leaves and validation error of each tree on the way.
     stop_reason_ : 'finished', 'time_limit' or 'callback'
@@ -606,7 +609,7 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
     ----------
     n_outputs_, n_features_in_, feature_names_in_, feature_importances_, max_features_, tree_
         As in scikit-learn.
-    categories_, is_categorical_, pruning_curve_, stop_reason_, certificate_
+    categories_, is_categorical_, has_missing_, pruning_curve_, stop_reason_, certificate_
         As in :class:`DecisionTreeClassifier`.
 
     Examples
