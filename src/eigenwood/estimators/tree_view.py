@@ -45,6 +45,10 @@ class TreeView:
         self.walk = walk_of(nodes)
         self._nodes = nodes
 
+    def __reduce__(self) -> tuple:
+        """Pickle the nodes alone: what is made of them is made again, to be read only."""
+        return TreeView, (self._nodes, self.n_features, self.n_classes.tolist())
+
     def categories(self, node: int) -> np.ndarray:
         """Return the codes of the categories that go to the lighter branch of a node."""
         return self._nodes.categories[self._nodes.category_start[node] : self._nodes.category_start[node + 1]]

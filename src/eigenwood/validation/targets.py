@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -170,8 +171,8 @@ def check_counts(estimator: Any, amounts: np.ndarray) -> None:
 
 
 def one_line(problem: Exception) -> str:
-    """Return what another library said, in one line without its full stop."""
-    return " ".join(str(problem).split()).rstrip(".")
+    """Return what another library said, in one line without its full stop, and words as Python writes them."""
+    return re.sub(r"np\.str_\((.*?)\)", r"\1", " ".join(str(problem).split())).rstrip(".")
 
 
 def output_weights(estimator: Any, class_weight: Any, outputs: Outputs, weights: np.ndarray) -> np.ndarray:
@@ -279,7 +280,12 @@ def class_weights(estimator: Any, class_weight: Any, data: Training) -> np.ndarr
     """Return the weight of each row times the weight of its class."""
     labels, codes = data.classes
     try:
-        factors = compute_class_weight(class_weight, classes=labels, y=labels[codes], sample_weight=data.weights)
+        # classes that do not occur cannot be balanced, and need not be
+        known = np.unique(codes) if isinstance(class_weight, str) else np.arange(labels.size)
+        factors = np.ones(labels.size)
+        factors[known] = compute_class_weight(
+            class_weight, classes=labels[known], y=labels[codes], sample_weight=data.weights
+        )
     except (ValueError, TypeError) as problem:
         raise one_sentence(type(estimator).__name__, problem) from problem
     weights = data.weights * factors[codes]

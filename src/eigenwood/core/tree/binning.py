@@ -18,6 +18,7 @@ code gets what is left.
 
 from __future__ import annotations
 
+from queue import SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
@@ -94,8 +95,20 @@ def binned_dense(X, n_categories, rare_share: float, n_threads: int) -> Binned:
     X already. ``rare_share`` is the largest share of rare entries for which a column is kept by those only.
     """
 
+    rooms: SimpleQueue[np.ndarray] = SimpleQueue()  # fresh memory for every block would cost as much as the copy
+    for _ in range(n_threads):
+        rooms.put(np.empty((COLUMN_BLOCK, X.shape[0])))
+
     def block(first: int) -> list:
-        columns = column_block(X, first, min(COLUMN_BLOCK, X.shape[1] - first))
+        room = rooms.get()
+        try:
+            return columns_of(room, first)
+        finally:
+            rooms.put(room)
+
+    def columns_of(room: np.ndarray, first: int) -> list:
+        columns = room[: min(COLUMN_BLOCK, X.shape[1] - first)]
+        copy_columns(X, first, columns)
         return [kept(columns[i], n_categories[first + i], rare_share) for i in range(columns.shape[0])]
 
     blocks = results_of(block, range(0, X.shape[1], COLUMN_BLOCK), n_threads)
@@ -151,13 +164,11 @@ def rare_entries(codes, rank, common, n_rare):
 
 
 @njit(cache=True, nogil=True)
-def column_block(X, first, n_columns):
-    """Return some columns of a C-contiguous matrix as float64 rows: a cache line is read once for all of them."""
-    columns = np.empty((n_columns, X.shape[0]))
+def copy_columns(X, first, columns):
+    """Write some columns of a C-contiguous matrix as float64 rows: a cache line is read once for all of them."""
     for i in range(X.shape[0]):
-        for j in range(n_columns):
+        for j in range(columns.shape[0]):
             columns[j, i] = X[i, first + j]
-    return columns
 
 
 def ranked(values, n_categories: int) -> Ranked:

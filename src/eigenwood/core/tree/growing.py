@@ -463,14 +463,17 @@ def grow_piece(codes, features, target, rows, root, rule, signs, logs, n_sums, n
     What is open comes as lines of (node, start, end, depth, only), their seeds and their bounds.
     """
     n_most, classifying, starts = 2 * rows.size - 1, is_classifying(rule.criterion), target.starts
+    if not rule.multiway:  # else one question may have many links
+        n_most = min(n_most, 2 * max_splits + 1)
+    n_waiting = min(rows.size, n_most) + 1
     whole, real, value = np.empty((n_most, 7), dtype=np.int64), np.empty((n_most, 3)), np.empty((n_most, n_values))
     categories, n_categories = np.empty(64, dtype=np.int32), 0
-    stack, seeds = np.empty((rows.size + 1, 6), dtype=np.int64), np.empty(rows.size + 1, dtype=np.uint64)
-    bounds = np.empty((rows.size + 1, 2))
+    stack, seeds = np.empty((n_waiting, 6), dtype=np.int64), np.empty(n_waiting, dtype=np.uint64)
+    bounds = np.empty((n_waiting, 2))
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = root.start, root.end, root.depth, root.only, -1
     seeds[0], bounds[0, 0], bounds[0, 1] = root.seed, root.lower, root.upper
-    opened, open_seeds = np.empty((rows.size, 5), dtype=np.int64), np.empty(rows.size, dtype=np.uint64)
-    open_bounds = np.empty((rows.size, 2))
+    opened, open_seeds = np.empty((n_waiting, 5), dtype=np.int64), np.empty(n_waiting, dtype=np.uint64)
+    open_bounds = np.empty((n_waiting, 2))
     bench = new_bench(codes, n_sums)
     n_stack, n_nodes, n_open, n_splits, first_decrease = 1, 0, 0, 0, 0.0
     while n_stack > 0:
