@@ -176,7 +176,7 @@ CASES = [
         make=covertype_two_classes,
         contenders={
             "eigenwood": ours(**DEPTH),
-            "eigenwood, one thread": ours_on_one_thread(**DEPTH),
+            "eigenwood on one thread": ours_on_one_thread(**DEPTH),
             "scikit-learn": sklearn(**DEPTH),
         },
         quality=TEST_ACCURACY,
@@ -187,7 +187,7 @@ CASES = [
         make=covertype_seven_classes,
         contenders={
             "eigenwood": ours(**FULL),
-            "eigenwood, one thread": ours_on_one_thread(**FULL),
+            "eigenwood on one thread": ours_on_one_thread(**FULL),
             "scikit-learn": sklearn(**FULL),
         },
         quality=TEST_ACCURACY,
@@ -198,7 +198,7 @@ CASES = [
         make=four_hundred_thousand,
         contenders={
             "eigenwood": predicting(ours(**DEPTH)),
-            "eigenwood, one thread": predicting(ours_on_one_thread(**DEPTH)),
+            "eigenwood on one thread": predicting(ours_on_one_thread(**DEPTH)),
             "scikit-learn": predicting(sklearn(**DEPTH)),
         },
         quality=SHARE_RIGHT,

@@ -863,6 +863,62 @@ def test_limits_are_kept(kind, params, holds, more):
     assert model.get_n_leaves() > 1
 
 
+FAR_OUT = [
+    {"max_depth": 10**30},
+    {"max_features": 10**30},
+    {"max_features": 1e-300},
+    {"min_samples_leaf": 10**400},
+    {"min_samples_leaf": 1e-300},
+    {"min_samples_split": 10**400},
+    {"max_leaf_nodes": 2**31},
+    {"min_impurity_decrease": 1e300},
+    {"ccp_alpha": 1e300},
+    {"prune": "validation", "validation_fraction": 1e-9},
+    {"prune": "validation", "validation_fraction": 0.999999},
+    {"prune": "validation", "ccp_alpha": 0.01},
+    {"prune": "cost_complexity_cv", "n_folds": 10**6},
+    {"monotonic_cst": (1, 0, -1, 0)},
+    {"monotonic_cst": np.array([1.0, 0.0, -1.0, 0.0])},
+    {"n_jobs": -(10**6)},
+    {"time_limit": 1e300},
+]
+
+
+@both
+@pytest.mark.parametrize("params", FAR_OUT, ids=str)
+def test_parameters_far_out(kind, params, tmp_path):
+    X, y = noisy_rows(40)
+    y = (y > 0).astype(int)
+    model = kind(random_state=0, **params).fit(X, y)
+    assert model.certificate_.holds
+    loaded = eigenwood.load(eigenwood.save(model, tmp_path / "model"))
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"monotonic_cst": [1, 0]}, "monotonic_cst has shape 2 but the input data X has 4 features"),
+        ({"monotonic_cst": [1, 0, 0, 0]}, "Monotonicity constraints are not supported with multiclass"),
+        ({"monotonic_cst": "abcd"}, "monotonic_cst must be None or an array-like of -1, 0 or 1"),
+        ({"n_jobs": 0}, "n_jobs must be None or an integer other than 0; got 0"),
+    ],
+    ids=str,
+)
+def test_parameters_that_go_with_no_data(params, words):
+    with pytest.raises(InputError) as problem:
+        DecisionTreeClassifier(**params).fit(*noisy_rows(40))
+    assert words in said(problem)
+
+
+def test_a_category_has_no_order_to_keep():
+    X, y = mixed_frame(50)
+    with pytest.raises(InputError) as problem:
+        DecisionTreeClassifier(monotonic_cst=[1, 0]).fit(X, y)
+    assert said(problem).endswith("monotonic_cst must be 0 for a category; got another sign.")
+    assert DecisionTreeClassifier(monotonic_cst=[0, 1]).fit(X, y).certificate_.holds
+
+
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error", "absolute_error"])
 def test_a_node_that_is_sure_enough_is_not_split(criterion):
     kind = DecisionTreeClassifier if criterion in CLASS_CRITERIA else DecisionTreeRegressor

@@ -442,7 +442,7 @@ def feature_count(max_features: Any, n_features: int) -> int:
     if isinstance(max_features, str):
         return max(1, int(FEATURE_COUNTS[max_features](n_features)))
     if isinstance(max_features, (int, np.integer)):
-        return int(max_features)
+        return min(int(max_features), MOST_FEATURES)
     return max(1, int(max_features * n_features))
 
 

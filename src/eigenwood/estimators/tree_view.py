@@ -87,6 +87,8 @@ class TreeView:
 
 def padded_values(value: np.ndarray, n_classes: list[int]) -> np.ndarray:
     """Return values of shape (n_nodes, n_outputs, most classes), with zeros where an output has fewer classes."""
+    if len(set(n_classes)) == 1:
+        return value.reshape(value.shape[0], len(n_classes), n_classes[0])
     padded = np.zeros((value.shape[0], len(n_classes), max(n_classes)))
     first = 0
     for o, n in enumerate(n_classes):

@@ -26,8 +26,6 @@ from eigenwood.core.tree.impurity import (
     GINI,
     POISSON,
     SQUARED_ERROR,
-    amount_impurity,
-    weighted_median,
 )
 from eigenwood.core.tree.nodes import LEAF, Tree, node_depths, subtree_ends
 from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, measured
@@ -48,12 +46,12 @@ AMOUNT_LOSSES = {
 
 
 class NodeNumbers(NamedTuple):
-    """The numbers of every node, as the rows give them."""
+    """The numbers of every node, as the rows give them, and how far its value is from what it must be."""
 
     n_rows: np.ndarray
     weight: np.ndarray
-    value: np.ndarray
     impurity: np.ndarray
+    value_error: float  # relative to the largest value; of medians: the weight off the middle, as a share of the node's
 
 
 def leaf_of_rows(tree: Tree, X) -> np.ndarray:
@@ -87,18 +85,23 @@ def node_numbers(tree: Tree, leaves, target: Target, criterion: int) -> NodeNumb
     n_rows, weight = below(tree, leaves, np.ones(leaves.size)), below(tree, leaves, weights)
     mass = np.maximum(weight, TINY)
     if criterion in CLASS_IMPURITIES:
-        parts = [shares_of(tree, leaves, target, weights, o) / mass[:, None] for o in range(target.starts.size - 1)]
-        return NodeNumbers(
-            n_rows, weight, np.hstack(parts), np.mean([CLASS_IMPURITIES[criterion](part) for part in parts], axis=0)
-        )
-    numbers = [mean_numbers(tree, leaves, column, weights, mass, criterion) for column in target.amounts.T]
-    values, impurities = zip(*numbers, strict=True)
-    return NodeNumbers(n_rows, weight, np.column_stack(values), np.mean(impurities, axis=0))
+        values = [shares_of(tree, leaves, target, weights, o) / mass[:, None] for o in range(target.starts.size - 1)]
+        impurities = [CLASS_IMPURITIES[criterion](part) for part in values]
+    else:
+        numbers = [mean_numbers(tree, leaves, column, weights, mass, criterion) for column in target.amounts.T]
+        values, impurities = ([part[i] for part in numbers] for i in (0, 1))
+    value = np.column_stack(values)
+    value_error = float(np.abs(value - tree.value).max()) / max(float(np.abs(value).max()), TINY)
+    return NodeNumbers(n_rows, weight, np.mean(impurities, axis=0), value_error)
 
 
 def below(tree: Tree, leaves, amounts) -> np.ndarray:
     """Return for every node the sum of the amounts of the rows that end below it."""
-    total = np.bincount(leaves, weights=amounts, minlength=tree.left.size)
+    return added_up(tree, np.bincount(leaves, weights=amounts, minlength=tree.left.size))
+
+
+def added_up(tree: Tree, total: np.ndarray) -> np.ndarray:
+    """Return the sums of all nodes, whose leaves have theirs already; they are written in place."""
     for nodes in levels(tree):
         total[nodes] = total[tree.left[nodes]] + total[tree.right[nodes]]
     return total
@@ -114,20 +117,52 @@ def levels(tree: Tree) -> list[np.ndarray]:
 
 def shares_of(tree: Tree, leaves, target: Target, weights, output: int) -> np.ndarray:
     """Return the weight of each class of one output at every node."""
-    n_classes = target.starts[output + 1] - target.starts[output]
-    own = target.labels[:, output]
-    return np.column_stack([below(tree, leaves, weights * (own == k)) for k in range(n_classes)])
+    n_classes = int(target.starts[output + 1] - target.starts[output])
+    places = leaves.astype(np.int64) * n_classes + target.labels[:, output]
+    total = np.bincount(places, weights=weights, minlength=tree.left.size * n_classes)
+    return added_up(tree, total.reshape(-1, n_classes))
 
 
 def mean_numbers(tree: Tree, leaves, amounts, weights, mass, criterion: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean of one output at every node, and its impurity."""
+    """Return the mean of one output at every node, and its impurity: those of a parent from those of its children.
+
+    Squares are taken around a centre and around the means of the nodes themselves, so that nothing is lost in the
+    difference of large numbers.
+    """
+    spread_of, spread_between = SPREADS[criterion]
     centre = np.average(amounts, weights=weights) if criterion == SQUARED_ERROR else 0.0
-    mean = below(tree, leaves, weights * (amounts - centre)) / mass
-    if criterion == SQUARED_ERROR:
-        squares = below(tree, leaves, weights * (amounts - centre) ** 2) / mass
-        return mean + centre, np.maximum(squares - mean**2, 0.0)
-    logs = below(tree, leaves, weights * xlogy(amounts, amounts)) / mass
-    return mean, np.maximum(logs - xlogy(mean, mean), 0.0)
+    amounts, mean = amounts - centre, np.zeros(tree.left.size)
+    mean[leaves] = amounts  # any amount of the leaf
+    mean += np.bincount(leaves, weights=weights * (amounts - mean[leaves]), minlength=mean.size) / mass
+    spread = np.bincount(leaves, weights=weights * spread_of(amounts, mean[leaves]), minlength=mean.size)
+    for nodes in levels(tree):
+        left, right = tree.left[nodes], tree.right[nodes]
+        shares = mass[[left, right]] / mass[nodes]
+        mean[nodes] = mean[left] + shares[1] * (mean[right] - mean[left])
+        between = spread_between(mean[left], mean[right], shares, mean[nodes])
+        spread[nodes] = spread[left] + spread[right] + mass[nodes] * between
+    return mean + centre, np.maximum(spread / mass, 0.0)
+
+
+def squares_between(left, right, shares, _):
+    """Return what the squares around two means lack to those around the mean of both, for a weight of 1."""
+    return shares[0] * shares[1] * (right - left) ** 2
+
+
+def logs_between(left, right, shares, both):
+    """Return the same for y log(y / mean)."""
+    return sum(share * xlogy(mean, over(mean, both)) for share, mean in zip(shares, (left, right), strict=True))
+
+
+def over(amounts, mean):
+    """Return amounts / mean; 1 where the mean, and with it every amount, is 0."""
+    return np.divide(amounts, mean, out=np.ones_like(amounts), where=mean > 0)
+
+
+SPREADS = {
+    SQUARED_ERROR: (lambda amounts, mean: (amounts - mean) ** 2, squares_between),
+    POISSON: (lambda amounts, mean: xlogy(amounts, over(amounts, mean)), logs_between),
+}
 
 
 def median_numbers(tree: Tree, leaves, target: Target, weights) -> NodeNumbers:
@@ -135,13 +170,28 @@ def median_numbers(tree: Tree, leaves, target: Target, weights) -> NodeNumbers:
     rows = np.argsort(leaves, kind="stable")
     first = np.concatenate([[0], np.cumsum(np.bincount(leaves, minlength=tree.left.size))])
     last, first = first[subtree_ends(tree.left, tree.right)], first[:-1]
-    value, impurity = np.zeros(tree.value.shape), np.zeros(tree.left.size)
+    impurity, value_error = np.zeros(tree.left.size), 0.0
     for node in np.flatnonzero(last > first):
         own = rows[first[node] : last[node]]
         for o, column in enumerate(target.amounts.T):
-            value[node, o] = weighted_median(column[own], weights[own])
-            impurity[node] += amount_impurity(column[own], weights[own], value[node, o], ABSOLUTE_ERROR)
-    return NodeNumbers(last - first, below(tree, leaves, weights), value, impurity / target.amounts.shape[1])
+            impurity[node] += absolute_error(column[own], weights[own])
+            value_error = max(value_error, off_the_middle(column[own] - tree.value[node, o], weights[own]))
+    impurity /= target.amounts.shape[1]
+    return NodeNumbers(last - first, below(tree, leaves, weights), impurity, value_error)
+
+
+def absolute_error(amounts, weights) -> float:
+    """Return the mean distance from the median; every median has the same."""
+    order = np.argsort(amounts)
+    up_to = np.cumsum(weights[order])
+    median = amounts[order[np.searchsorted(up_to, 0.5 * up_to[-1])]]
+    return float(np.average(np.abs(amounts - median), weights=weights))
+
+
+def off_the_middle(distances, weights) -> float:
+    """Return how much more than half of the weight lies on one side of 0, as a share of all; 0 is a median then."""
+    one_side = max(weights[distances < 0].sum(), weights[distances > 0].sum())
+    return max(float(one_side / weights.sum()) - 0.5, 0.0)
 
 
 def mean_loss(tree: Tree, leaves, target: Target, criterion: int) -> float:
@@ -164,8 +214,7 @@ def tree_certificate(
     ``bounded`` values were clipped by monotonic constraints; ``pruning`` is the validation error before and after.
     """
     numbers = node_numbers(tree, leaves, target, criterion)
-    scale = max(float(np.abs(numbers.value).max()), TINY)
-    value_error = 0.0 if bounded else float(np.abs(numbers.value - tree.value).max()) / scale
+    value_error = 0.0 if bounded else numbers.value_error
     impurity_error = float(np.abs(numbers.impurity - tree.impurity).max()) / max(float(numbers.impurity[0]), TINY)
     n_misplaced = int((numbers.n_rows != tree.n_rows).sum())
     loss_name = "training error" if criterion in CLASS_IMPURITIES else "training loss"

@@ -9,6 +9,7 @@ said here in one sentence that names the estimator.
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 import narwhals as nw
@@ -205,6 +206,11 @@ def sparse_place(rows: Any, position: int) -> tuple[int, int]:
     return int(np.searchsorted(rows.indptr, position, side="right")) - 1, int(rows.indices[position])
 
 
+def one_line(problem: Exception) -> str:
+    """Return what another library said, in one line without its full stop, and words as Python writes them."""
+    return re.sub(r"np\.str_\((.*?)\)", r"\1", " ".join(str(problem).split())).rstrip(".")
+
+
 def other_names(told: str) -> str:
     """Return what scikit-learn tells about column names that do not match, as the end of a sentence."""
     ends = {
@@ -224,8 +230,7 @@ def one_sentence(who: str, problem: Exception) -> Exception:
     """Return the error with its first sentence, behind the estimator's name; the type stays what it was."""
     if isinstance(problem, InputError):
         return problem
-    text = " ".join(str(problem).split())
-    first, _, rest = text.partition(". ")
-    first = first.rstrip(".") + other_names(rest)
+    first, _, rest = one_line(problem).partition(". ")
+    first += other_names(rest)
     sentence = f"{first}." if first.startswith(who) else f"{who}: {first}."
     return TypeError(sentence) if isinstance(problem, TypeError) else InputError(sentence)

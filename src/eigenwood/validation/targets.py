@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from eigenwood.errors import InputError
-from eigenwood.validation.arrays import check_rows, check_weights, column_values, one_sentence
+from eigenwood.validation.arrays import check_rows, check_weights, column_values, one_line, one_sentence
 
 LARGEST_AMOUNT = 1e150  # its square can be added up
 LEAST_WEIGHT, LEAST_LARGEST, LARGEST_WEIGHT = 1e-90, 1e-60, 1e90  # products of three are finite and not 0
@@ -168,11 +167,6 @@ def check_counts(estimator: Any, amounts: np.ndarray) -> None:
         )
     if (amounts.sum(axis=0) <= 0).any():
         raise InputError(f"{who}: the sum of y is not positive, which the Poisson criterion needs; got 0.")
-
-
-def one_line(problem: Exception) -> str:
-    """Return what another library said, in one line without its full stop, and words as Python writes them."""
-    return re.sub(r"np\.str_\((.*?)\)", r"\1", " ".join(str(problem).split())).rstrip(".")
 
 
 def output_weights(estimator: Any, class_weight: Any, outputs: Outputs, weights: np.ndarray) -> np.ndarray:

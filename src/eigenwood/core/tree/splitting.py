@@ -625,8 +625,8 @@ def drawn_order(column_feature, slot_feature, slots, group, seed):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def has_parts(criterion, unit):
-    """Return whether ``best_of_few`` can follow the criterion; squares of uneven weights would cancel."""
-    return criterion in (ENTROPY, SQUARED_ERROR) or (criterion == GINI and unit)
+    """Return whether ``best_of_few`` can follow the criterion; differences of uneven weights would cancel."""
+    return unit and criterion in (GINI, ENTROPY, SQUARED_ERROR)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
