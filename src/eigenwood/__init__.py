@@ -1,5 +1,6 @@
 """Eigenwood: classical machine learning that is fast, never runs out of memory, and shows its proof."""
 
+from eigenwood.estimators.bagging import BaggingClassifier, BaggingRegressor
 from eigenwood.estimators.encoder import TableEncoder
 from eigenwood.estimators.expansion import PolynomialExpansion
 from eigenwood.estimators.kernel_perceptron import KernelPerceptron
@@ -13,6 +14,8 @@ from eigenwood.proofs.claim import Certificate, Claim
 from eigenwood.validation.kernels import gamma_from_s, gamma_from_sigma
 
 __all__ = [
+    "BaggingClassifier",
+    "BaggingRegressor",
     "Certificate",
     "Claim",
     "DecisionTreeClassifier",

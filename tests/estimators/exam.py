@@ -57,8 +57,8 @@ def made(entry: Entry, params: dict, **more: Any) -> Any:
 
 
 def short(entry: Entry, params: dict, **more: Any) -> Any:
-    """Return the same with few epochs, so that an exam on much data ends soon."""
-    few = {"max_iter": 2} if "max_iter" in entry.estimator.PARAMS else {}
+    """Return the same with few epochs or learners, so that an exam on much data ends soon."""
+    few = {name: 2 for name in ("max_iter", "n_estimators") if name in entry.estimator.PARAMS}
     return made(entry, {**params, **few, **more})
 
 
@@ -101,11 +101,18 @@ def assert_same_bits(name: str, one: Any, other: Any, but: tuple[str, ...] = ())
     if isinstance(one, Tree):
         for field in one._fields:
             assert_same_bits(f"{name}.{field}", getattr(one, field), getattr(other, field), but)
+    elif is_list_of_models(one):
+        for model, twin in zip(one, other, strict=True):
+            assert_learnt_the_same(model, twin, but)
     elif isinstance(one, np.ndarray):
         assert one.dtype == other.dtype, name
         np.testing.assert_array_equal(one, other, err_msg=name)
     else:
         assert one == other, name
+
+
+def is_list_of_models(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(hasattr(part, "FITTED") for part in value)
 
 
 def refit(model: Any, X: Any, y: Any, **fit_params: Any) -> Any:

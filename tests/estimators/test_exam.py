@@ -25,6 +25,7 @@ import eigenwood
 from eigenwood.errors import InputError
 from eigenwood.estimators.registry import BY_CLASS, ENTRIES
 from eigenwood.validation.categories import CategoricalFeatures
+from eigenwood.validation.ensembles import Learner, Metric
 from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Function, Nothing, Number, Seed, Share, Signs
 from tests.estimators.exam import (
     COUNTS_ROWS,
@@ -148,6 +149,8 @@ def wrong_values(rule):
         CategoricalFeatures: ["from_names", 1, [0.5], [None], [["a"]], {"a": 1}, np.array([[0]])],
         Seed: [-1, 2**32, 0.5, "0", np.random.default_rng(0)],
         ClassWeights: ["fair", 1, [1, 2], np.array([1.0, 2.0])],
+        Learner: ["tree", 1, BaseEstimator, BaseEstimator()],
+        Metric: ["nonsense", "", 1, None, ["accuracy"], BaseEstimator],
     }
     return wrong[type(rule)]
 
@@ -506,7 +509,7 @@ def test_callbacks_reach_into_a_search(entry, params):
         pytest.skip("a transformer has no score to search by")
     X, y = noisy()
     recorder = PropagatedRecorder()
-    grid = {"max_iter" if "max_iter" in entry.estimator.PARAMS else "max_depth": [1, 2]}
+    grid = {next(name for name in ("max_iter", "max_depth", "n_estimators") if name in entry.estimator.PARAMS): [1, 2]}
     search = GridSearchCV(short(entry, params), grid, cv=2).set_callbacks(recorder).fit(X, y)
     assert recorder.count("begin", "round") == recorder.count("end", "round") >= 5
     assert search.best_estimator_.predict(X).shape == (300,)

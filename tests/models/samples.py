@@ -13,6 +13,8 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from eigenwood import (
+    BaggingClassifier,
+    BaggingRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     KernelPerceptron,
@@ -192,6 +194,43 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "regression-tree-float32": labelled(
         DecisionTreeRegressor(random_state=0, prune="validation"), amounts, rows(dtype=np.float32)
     ),
+    "bagging": labelled(BaggingClassifier(n_estimators=3, random_state=0), lambda X: WORDS[three(X)]),
+    "bagging-table": table_tree(BaggingClassifier(n_estimators=3, max_features=2, random_state=0)),
+    "bagging-oob": labelled(
+        BaggingClassifier(
+            Perceptron(max_iter=5),
+            n_estimators=8,
+            max_samples=0.75,
+            oob_score="f1_macro",
+            resample=True,
+            random_state=0,
+        ),
+        two,
+    ),
+    "bagging-pipeline": labelled(
+        BaggingClassifier(
+            make_pipeline(PolynomialExpansion(), Perceptron(max_iter=5)),
+            n_estimators=2,
+            bootstrap=False,
+            random_state=0,
+        ),
+        two,
+        named(rows()),
+    ),
+    "bagging-nested": labelled(
+        BaggingClassifier(
+            BaggingClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=2, max_features=0.7),
+            n_estimators=2,
+            random_state=0,
+        ),
+        three,
+        SPARSE,
+    ),
+    "bagging-regression": labelled(BaggingRegressor(n_estimators=8, oob_score=True, random_state=0), amounts),
+    "bagging-regression-several": labelled(
+        BaggingRegressor(DecisionTreeRegressor(max_depth=3), n_estimators=2, random_state=0),
+        lambda X: np.column_stack([amounts(X), X]),
+    ),
     "polynomial-expansion": transforming(PolynomialExpansion(), rows()),
     "polynomial-expansion-plain": transforming(
         PolynomialExpansion(degree=3, include_bias=False, kernel_scale=False), named(rows())
@@ -229,6 +268,14 @@ def parts_of(model: Any) -> list[Any]:
     return [model]
 
 
+def plain_params(model: Any) -> dict[str, Any]:
+    """Return the parameters; of an estimator among them its class, since its own parameters are here as well."""
+    params = model.get_params()
+    return {name: type(value) if hasattr(value, "get_params") else value for name, value in params.items()} | {
+        name: [step for step, _ in value] for name, value in params.items() if name.endswith("steps")
+    }
+
+
 def fitted_values(model: Any) -> dict[str, Any]:
     return {name: getattr(model, name) for name in model.FITTED if hasattr(model, name)}
 
@@ -240,7 +287,7 @@ def assert_same_model(got: Any, wanted: Any) -> None:
         assert [name for name, _ in got.steps] == [name for name, _ in wanted.steps]
     for one, other in zip(parts_of(got), parts_of(wanted), strict=True):
         assert type(one) is type(other)
-        assert one.get_params() == other.get_params()
+        assert plain_params(one) == plain_params(other)
         assert fitted_values(one).keys() == fitted_values(other).keys()
         for name, value in fitted_values(other).items():
             assert_same_value(name, getattr(one, name), value)
@@ -255,6 +302,9 @@ def assert_same_value(name: str, got: Any, wanted: Any) -> None:
         assert type(got) is type(wanted), name
         for part in wanted._fields:
             assert_same_value(f"{name}.{part}", getattr(got, part), getattr(wanted, part))
+    elif isinstance(wanted, list) and wanted and hasattr(wanted[0], "get_params"):
+        for one, other in zip(got, wanted, strict=True):
+            assert_same_model(one, other)
     elif isinstance(wanted, list) and any(isinstance(part, np.ndarray) for part in wanted):
         for i, (one, other) in enumerate(zip(got, wanted, strict=True)):
             assert_same_value(f"{name}[{i}]", one, other)

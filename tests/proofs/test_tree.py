@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from eigenwood import DecisionTreeClassifier, DecisionTreeRegressor, verify
-from eigenwood.core.tree.growing import Target
+from eigenwood.core.tree.branching import Target
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
 from eigenwood.core.tree.nodes import LEAF
 from eigenwood.proofs.tree import (

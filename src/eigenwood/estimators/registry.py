@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.errors import InputError
+from eigenwood.estimators.bagging import BaggingClassifier, BaggingRegressor, verify_bagging
 from eigenwood.estimators.encoder import TableEncoder, verify_encoder
 from eigenwood.estimators.expansion import PolynomialExpansion, verify_expansion
 from eigenwood.estimators.kernel_perceptron import KernelPerceptron, verify_kernel_perceptron
@@ -63,6 +64,8 @@ ENTRIES = (
         ({"prune": "cost_complexity_cv"}, {"prune": "validation"}, {"min_samples_leaf": 5}),
         takes_tables=True,
     ),
+    Entry("bagging", BaggingClassifier, CLASSIFICATION, verify_bagging, takes_tables=True),
+    Entry("bagging-regression", BaggingRegressor, REGRESSION, verify_bagging, takes_tables=True),
 )
 
 BY_CLASS = {entry.estimator.__name__: entry for entry in ENTRIES}

@@ -16,7 +16,8 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.tree.binning import Binned, binned_dense, binned_sparse
-from eigenwood.core.tree.growing import Target, grown, growth_steps
+from eigenwood.core.tree.branching import Target
+from eigenwood.core.tree.growing import grown, growth_steps
 from eigenwood.core.tree.impurity import (
     ABSOLUTE_ERROR,
     ENTROPY,
@@ -77,6 +78,7 @@ RARE_SHARE = 0.5  # a column is kept by its rare entries when those are at most 
 MOST_LEAVES = 2**31
 NO_DEPTH = 2**31 - 1
 MOST_ROWS = 2**60
+EXACT = 2.0**52  # sums of whole numbers up to this are exact
 
 TREE_PARAMS = {
     "splitter": Choice(("best", "random")),
@@ -316,6 +318,7 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
             max_features=feature_count(self.max_features, data.mixed.X.shape[1]),
             at_random=self.splitter == "random",
             multiway=self.categorical_split == MULTIWAY,
+            whole=are_whole(data.target.weights),
             total_weight=float(total_weight),
         )
 
@@ -428,6 +431,11 @@ def side_by_side(columns: list[np.ndarray]) -> np.ndarray:
 def unless_one(weights: np.ndarray) -> np.ndarray:
     """Return the weights, or nothing if all are 1: whole counts are faster and exact."""
     return np.empty(0) if (weights == 1.0).all() else weights
+
+
+def are_whole(weights: np.ndarray) -> bool:
+    """Return whether weights, if there are any, count rows: sums of them are then exact."""
+    return bool((weights == np.round(weights)).all() and weights.sum() < EXACT)
 
 
 def rows_of_share(given: float, n_rows: int) -> int:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
-from eigenwood.core.tree.growing import Target
+from eigenwood.core.tree.branching import Target
 from eigenwood.errors import InputError
 from eigenwood.validation.categories import Mixed
 

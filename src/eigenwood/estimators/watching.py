@@ -44,6 +44,10 @@ class Watch:
         """Return whether ``time_limit`` has passed."""
         return self._deadline is not None and time.perf_counter() >= self._deadline
 
+    def seconds_left(self) -> float | None:
+        """Return the time that is left, at most 0 if none is; None without a limit."""
+        return None if self._deadline is None else self._deadline - time.perf_counter()
+
     def follow(
         self,
         steps: Iterator[Any],

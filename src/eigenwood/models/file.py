@@ -3,7 +3,8 @@
     header   __metadata__  {"eigenwood": {"format": 1, "version": …, "model": node, "digest": sha256}}
     node     {"class": "Perceptron", "params": {…}, "fitted": {"coef_": {"tensor": "0/coef_"}, "n_iter_": 7}}
              {"class": "Pipeline", "steps": [["encode", node], ["model", node]]}
-    body     the tensors, named "<number of the node>/<attribute>"
+             {"estimator": node without "fitted"} for a parameter, {"models": [node, …]} for learners inside another
+    body     the tensors, named "<number of the node>/<attribute>", and "…/<place>/<attribute>" inside an ensemble
 
 A class is looked up in the registry, never imported by name. What was read is checked three times: by
 safetensors (the file is whole), by the digest (it is what was written), and by the class's own rules (it can
@@ -17,6 +18,7 @@ import hashlib
 import json
 import math
 import os
+from collections.abc import Callable
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -42,7 +44,7 @@ from eigenwood.validation.state import check_state
 FORMAT = 1
 KEY = "eigenwood"
 MOST_STEPS = 64
-MOST_LEVELS = 8  # of pipelines in pipelines
+MOST_LEVELS = 8  # of pipelines in pipelines, or ensembles in ensembles
 LONGEST_QUOTE = 200  # characters of a file that an error repeats
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}  # JSON has no words for these
 CSR_PARTS = ("data", "indices", "indptr")
@@ -163,20 +165,21 @@ def _check_keys(what: str, content: Any, wanted: set[str]) -> None:
         raise ModelFileError(f"{what} must hold exactly {', '.join(sorted(wanted))}; got {_brief(got)}.")
 
 
-def _node(model: Any, tensors: Tensors) -> dict:
-    """Return the description of a model; its arrays go into ``tensors``."""
+def _node(model: Any, tensors: Tensors, home: str = "") -> dict:
+    """Return the description of a model; its arrays go into ``tensors``, under ``home`` where it has one."""
     if type(model) is Pipeline:
-        return {"class": "Pipeline", "steps": [[name, _node(step, tensors)] for name, step in model.steps]}
+        steps = [[name, _node(step, tensors, home and f"{home}/{i}")] for i, (name, step) in enumerate(model.steps)]
+        return {"class": "Pipeline", "steps": steps}
     registry.entry_of(model)
     who = type(model).__name__
     try:
         check_is_fitted(model)
     except NotFittedError:
         raise ModelFileError(f"{who}: the model must be fitted to be saved; got one that is not.") from None
-    number = len({name.split("/")[0] for name in tensors})
+    home = home or str(len({name.split("/")[0] for name in tensors}))
     params = {name: _plain_parameter(who, name, getattr(model, name)) for name in model.PARAMS}
     fitted = {
-        name: _plain_attribute(f"{number}/{name}", getattr(model, name), tensors)
+        name: _plain_attribute(f"{home}/{name}", getattr(model, name), tensors)
         for name in model.FITTED
         if hasattr(model, name)
     }
@@ -197,10 +200,22 @@ def _plain_parameter(who: str, name: str, value: Any) -> Any:
         return {"list": [_plain_parameter(who, name, part) for part in value]}
     if isinstance(value, dict):
         return {"pairs": [[_plain_parameter(who, name, part) for part in pair] for pair in value.items()]}
+    if hasattr(value, "get_params"):
+        return {"estimator": _plain_estimator(value)}
     raise ModelFileError(
         f"{who}: {name} must be a number, a string or None to be saved; got {value!r} "
         f"(set_params({name}=…) changes it on the fitted model)."
     )
+
+
+def _plain_estimator(estimator: Any) -> dict:
+    """Return an estimator before any fit, which is a parameter of another, as JSON."""
+    if type(estimator) is Pipeline:
+        return {"class": "Pipeline", "steps": [[name, _plain_estimator(step)] for name, step in estimator.steps]}
+    registry.entry_of(estimator)
+    who = type(estimator).__name__
+    params = {name: _plain_parameter(who, name, getattr(estimator, name)) for name in estimator.PARAMS}
+    return {"class": who, "params": params}
 
 
 def _plain_attribute(key: str, value: Any, tensors: Tensors) -> Any:
@@ -217,6 +232,8 @@ def _plain_attribute(key: str, value: Any, tensors: Tensors) -> Any:
     if isinstance(value, tuple) and type(value).__name__ in RECORDS:
         arrays = {name: _tensor(f"{key}/{name}", array, tensors) for name, array in value._asdict().items()}  # type: ignore[attr-defined]
         return {"record": type(value).__name__, "tensors": arrays}
+    if isinstance(value, list) and value and all(hasattr(part, "get_params") for part in value):
+        return {"models": [_node(part, tensors, f"{key}/{i}") for i, part in enumerate(value)]}
     if isinstance(value, list) and any(isinstance(part, np.ndarray) for part in value):
         return {"several": [_plain_attribute(f"{key}/{i}", part, tensors) for i, part in enumerate(value)]}
     return value.item() if isinstance(value, np.generic) else value
@@ -242,16 +259,11 @@ def _in_file_order(array: np.ndarray) -> np.ndarray:
 def _model(node: Any, tensors: Tensors, level: int = 1) -> Any:
     """Return the model that a node describes, checked by its class's rules; it takes its ``tensors`` out."""
     if node["class"] == "Pipeline":
-        return _pipeline(node, tensors, level)
-    entry = registry.BY_CLASS.get(node["class"])
-    if entry is None:
-        known = ", ".join(registry.BY_CLASS)
-        raise ModelFileError(f"its class must be one of {known}; got {_brief(node['class'])}.")
+        return _pipeline(node, lambda step: _model(step, tensors, level + 1), level)
+    _known_class(node)
     _check_keys("a model", node, {"class", "params", "fitted"})
-    _check_keys(f"the params of {node['class']}", node["params"], set(entry.estimator.PARAMS))  # type: ignore[attr-defined]
-    model = entry.estimator(**{name: _parameter(value) for name, value in node["params"].items()})
-    check_params(model)
-    state = {name: _attribute(value, tensors) for name, value in node["fitted"].items()}
+    model = _made(node, level)
+    state = {name: _attribute(value, tensors, level) for name, value in node["fitted"].items()}
     check_state(node["class"], model.FITTED, state, OPTIONAL | getattr(model, "OPTIONAL", frozenset()))
     for name, value in state.items():
         setattr(model, name, value)
@@ -260,13 +272,45 @@ def _model(node: Any, tensors: Tensors, level: int = 1) -> Any:
     return model
 
 
-def _pipeline(node: dict, tensors: Tensors, level: int) -> Pipeline:
-    _check_keys("a pipeline", node, {"class", "steps"})
+def _estimator(node: Any, level: int) -> Any:
+    """Return the estimator, not fitted, that a node describes."""
+    if node["class"] == "Pipeline":
+        return _pipeline(node, lambda step: _estimator(step, level + 1), level)
+    _known_class(node)
+    _check_keys("an estimator", node, {"class", "params"})
+    return _made(node, level)
+
+
+def _known_class(node: Any) -> type:
+    """Return the class that a node names, if it is one of ours."""
+    entry = registry.BY_CLASS.get(node["class"])
+    if entry is None:
+        known = ", ".join(registry.BY_CLASS)
+        raise ModelFileError(f"its class must be one of {known}; got {_brief(node['class'])}.")
+    return entry.estimator
+
+
+def _made(node: Any, level: int) -> Any:
+    """Return an estimator with the parameters of a node, checked by its class's rules."""
+    made = _known_class(node)
+    _check_keys(f"the params of {node['class']}", node["params"], set(made.PARAMS))  # type: ignore[attr-defined]
+    estimator = made(**{name: _parameter(value, level) for name, value in node["params"].items()})
+    check_params(estimator)
+    return estimator
+
+
+def _check_level(what: str, level: int) -> None:
     if level > MOST_LEVELS:
-        raise ModelFileError(f"pipelines must stand at most {MOST_LEVELS} deep in each other; got more.")
+        raise ModelFileError(f"{what} must stand at most {MOST_LEVELS} deep in each other; got more.")
+
+
+def _pipeline(node: dict, step_of: Callable[[Any], Any], level: int) -> Pipeline:
+    """Return the pipeline that a node describes; ``step_of`` makes a step of its node."""
+    _check_keys("a pipeline", node, {"class", "steps"})
+    _check_level("pipelines", level)
     if not 1 <= len(node["steps"]) <= MOST_STEPS:
         raise ModelFileError(f"a pipeline must have 1 to {MOST_STEPS} steps; got {len(node['steps'])}.")
-    steps = [(_text(name), _model(step, tensors, level + 1)) for name, step in node["steps"]]
+    steps = [(_text(name), step_of(step)) for name, step in node["steps"]]
     if len(dict(steps)) < len(steps):
         raise ModelFileError("the steps of a pipeline must have different names; got one twice.")
     if not all(hasattr(step, "transform") for _, step in steps[:-1]):
@@ -274,13 +318,16 @@ def _pipeline(node: dict, tensors: Tensors, level: int) -> Pipeline:
     return Pipeline(steps)
 
 
-def _parameter(value: Any) -> Any:
+def _parameter(value: Any, level: int) -> Any:
     if not isinstance(value, dict):
         return value
-    return [_parameter(part) for part in value["list"]] if "list" in value else dict(value["pairs"])
+    if "estimator" in value:
+        _check_level("ensembles", level)
+        return _estimator(value["estimator"], level + 1)
+    return [_parameter(part, level) for part in value["list"]] if "list" in value else dict(value["pairs"])
 
 
-def _attribute(value: Any, tensors: Tensors) -> Any:
+def _attribute(value: Any, tensors: Tensors, level: int) -> Any:
     """Return a fitted attribute from its JSON."""
     if not isinstance(value, dict):
         return value
@@ -289,8 +336,11 @@ def _attribute(value: Any, tensors: Tensors) -> Any:
     if "labels" in value:
         dtype = object if value["kind"] == "O" else np.str_
         return np.array([_text(label) for label in value["labels"]], dtype=dtype)
+    if "models" in value:
+        _check_level("ensembles", level)
+        return [_model(part, tensors, level + 1) for part in value["models"]]
     if "several" in value:
-        return [_attribute(part, tensors) for part in value["several"]]
+        return [_attribute(part, tensors, level) for part in value["several"]]
     if "record" in value:
         record = RECORDS[value["record"]]
         return record(**{name: tensors.pop(key) for name, key in value["tensors"].items()})

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
-from eigenwood.core.tree.growing import Target
+from eigenwood.core.tree.branching import Target
 from eigenwood.core.tree.impurity import (
     ABSOLUTE_ERROR,
     ENTROPY,

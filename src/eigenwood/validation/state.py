@@ -130,6 +130,18 @@ class Proof:
 
 
 @dataclass(frozen=True)
+class Models:
+    """A list of fitted models; each has passed the rules of its own class."""
+
+    size: str
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        if not isinstance(value, list) or not value or not all(hasattr(model, "predict") for model in value):
+            return "must be a list of at least 1 model"
+        return None if agreed((self.size,), (len(value),), sizes) else f"must hold {sizes[self.size]} models"
+
+
+@dataclass(frozen=True)
 class OutputLabels:
     """The classes of one output, or a list of those of several; together they fix how many values a node has."""
 

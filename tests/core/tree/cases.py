@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from eigenwood.core.tree.binning import binned_dense, binned_sparse
-from eigenwood.core.tree.growing import LARGEST, Target, grown, growth_steps
+from eigenwood.core.tree.branching import LARGEST, Target
+from eigenwood.core.tree.growing import grown, growth_steps
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
 from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD
 from eigenwood.core.tree.splitting import Rule
@@ -137,6 +138,7 @@ def rule_of(data, rules, max_features=None, at_random=False):
         max_features or data.X.shape[1],
         at_random,
         rules.multiway,
+        bool((data.weights == np.round(data.weights)).all()),
         float(data.weights.sum()),
     )
 

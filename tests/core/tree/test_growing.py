@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from eigenwood.core.tree import growing
-from eigenwood.core.tree.growing import LARGEST, grown
+from eigenwood.core.tree.branching import LARGEST
+from eigenwood.core.tree.growing import grown
 from eigenwood.core.tree.nodes import LEAF, node_depths
 from tests.core.tree import cases
 from tests.naive import tree as naive

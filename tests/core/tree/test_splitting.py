@@ -6,24 +6,28 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from eigenwood.core.tree.growing import Place, described_amounts, described_classes, log_table, sample_of
-from eigenwood.core.tree.impurity import GINI
-from eigenwood.core.tree.splitting import (
+from eigenwood.core.tree.adding import (
     add_up_amounts,
     add_up_classes,
     add_up_slots,
-    find_split,
-    groups_of,
-    keeps_order,
     lines_of,
-    moved_rows,
-    multiway_cost,
-    new_bench,
     ordered_slots,
     place_of,
-    random_place,
-    sort_categories,
+    write_groups,
 )
+from eigenwood.core.tree.branching import (
+    Place,
+    code_behind,
+    described_amounts,
+    described_classes,
+    moved_rows,
+    sample_of,
+)
+from eigenwood.core.tree.categories import multiway_cost, sort_categories
+from eigenwood.core.tree.cutting import keeps_order, random_place
+from eigenwood.core.tree.growing import log_table
+from eigenwood.core.tree.impurity import GINI
+from eigenwood.core.tree.splitting import find_split, new_bench
 from tests.core.tree import cases
 from tests.naive import tree as naive
 
@@ -58,9 +62,9 @@ def root_of(data, rules, seed=0, max_features=None, at_random=False, **storage):
 
 def split_of(root, data, rules, only=-1):
     """Return the split of the root, the lines in the order in which they are cut, and the bench that was used."""
-    bench = new_bench(root.codes, root.sums.size)
+    bench = bench_of(root)
     signs = np.array(rules.signs or (0,) * data.X.shape[1], dtype=np.int64)
-    split, order = find_split(
+    split, n_lines = find_split(
         root.codes,
         root.features,
         root.sample,
@@ -73,7 +77,18 @@ def split_of(root, data, rules, only=-1):
         log_table(root.target, root.rule),
         bench,
     )
-    return split, order, bench
+    return split, bench.best_lines[:n_lines].copy(), bench
+
+
+def bench_of(root):
+    """Return room for the root."""
+    n_rows, n_outputs = root.sample.rows.size, root.target.starts.size - 1
+    return new_bench(root.codes, root.features, root.rule, root.sums.size, n_rows, n_outputs)
+
+
+def moved(root, rows, split, order):
+    """Bring the rows that go left to the front; return how many those are."""
+    return moved_rows(root.codes, root.features, rows, split, order, np.empty(len(rows), dtype=np.int32))
 
 
 def sums_of(data, rows):
@@ -102,17 +117,16 @@ def test_the_sums_of_dense_columns_equal_the_textbook(seed, criterion, weighted)
     sample, n_sums = sample_of(target, rows, GINI), 5 if criterion == "gini" else 3
     assert codes.slot_feature.size == 0
     for at in range(codes.feature.size):
-        bench = new_bench(codes, n_sums)
+        n_codes = int(np.diff(codes.start).max())
+        sums, bits = np.zeros((n_codes, n_sums + 1)), np.zeros(n_codes // 64 + 1, dtype=np.uint64)
         if criterion == "gini":
-            add_up_classes(
-                codes.columns, at, rows, sample.labels, sample.weights, target.starts, bench.sums, bench.bits
-            )
+            add_up_classes(codes.columns, at, rows, sample.labels, sample.weights, target.starts, sums, bits)
         else:
-            add_up_amounts(codes.columns, at, rows, sample.amounts, sample.weights, bench.sums, bench.bits)
-        for code in range(bench.sums.shape[0]):
+            add_up_amounts(codes.columns, at, rows, sample.amounts, sample.weights, sums, bits)
+        for code in range(n_codes):
             expected = sums_of(data, rows[codes.columns[at, rows] == code])
-            assert_allclose(bench.sums[code], expected, rtol=1e-12)
-            assert (bench.bits[code // 64] >> np.uint64(code % 64)) % np.uint64(2) == (expected[-1] > 0)
+            assert_allclose(sums[code], expected, rtol=1e-12)
+            assert (bits[code // 64] >> np.uint64(code % 64)) % np.uint64(2) == (expected[-1] > 0)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -123,7 +137,8 @@ def test_the_sums_of_thin_columns_equal_the_textbook(seed, criterion, weighted):
     rows = np.random.default_rng(seed).permutation(len(data.X))[: len(data.X) // 2 + 1].astype(np.int32)
     (codes, features), target = cases.binned(data, rare_share=1.0), cases.target_of(data)
     sample, total = sample_of(target, rows, GINI), sums_of(data, rows)
-    bench = new_bench(codes, total.size - 1)
+    n_slots = codes.slot_feature.size
+    sums, bits = np.zeros((n_slots + 1, total.size)), np.zeros(n_slots // 64 + 1, dtype=np.uint64)
     add_up_slots(
         codes.entry_start,
         codes.entries,
@@ -132,12 +147,12 @@ def test_the_sums_of_thin_columns_equal_the_textbook(seed, criterion, weighted):
         sample.amounts,
         sample.weights,
         target.starts,
-        bench.slot_sums,
-        bench.slot_bits,
+        sums,
+        bits,
     )
-    n_slots = codes.slot_feature.size
-    present = np.flatnonzero(bench.slot_sums[:n_slots, -1])
-    group, order = groups_of(present, present.size, codes.slot_feature), np.empty(n_slots + 1, dtype=np.int64)
+    present = np.flatnonzero(sums[:n_slots, -1])
+    group, order = np.empty(n_slots + 1, dtype=np.int64), np.empty(n_slots + 1, dtype=np.int64)
+    group = group[: write_groups(present, present.size, codes.slot_feature, group) + 1]
     assert_array_equal(codes.slot_feature[present[group[:-1]]], np.unique(codes.slot_feature[present]))
     for first, last in zip(group, group[1:], strict=False):
         feature = codes.slot_feature[present[first]]
@@ -149,7 +164,7 @@ def test_the_sums_of_thin_columns_equal_the_textbook(seed, criterion, weighted):
             features.common[feature],
             len(rows),
             total[:-1],
-            bench.slot_sums,
+            sums,
             order,
         )
         lines = lines_of(codes, rows, codes.feature.size, feature)
@@ -157,12 +172,12 @@ def test_the_sums_of_thin_columns_equal_the_textbook(seed, criterion, weighted):
         values = [set(column[lines == line].astype(str)) for line in order[:n_order]]
         assert values == [{value} for value in np.unique(column).astype(str)]
         for line in order[:n_order]:
-            assert_allclose(bench.slot_sums[line], sums_of(data, rows[lines == line]), rtol=1e-9, atol=1e-12)
+            assert_allclose(sums[line], sums_of(data, rows[lines == line]), rtol=1e-9, atol=1e-12)
 
 
 def assert_clean(bench):
-    """Nothing is left for the next node, but for the line of the common code, which is always written anew."""
-    assert not any(array.any() for array in (bench.sums, bench.bits, bench.slot_sums[:-1], bench.slot_bits))
+    """Nothing is left for the next node."""
+    assert not any(array.any() for array in (bench.sums, bench.counts, bench.bits, bench.slot_sums, bench.slot_bits))
 
 
 def about(feature, equal):
@@ -191,7 +206,7 @@ def test_equals_the_textbook(criterion, weighted, storage):
         decrease = (root.known.cost - split.cost) / data.weights.sum()
         assert_allclose(decrease, expected.decrease, rtol=1e-9, atol=1e-13)
         rows = np.arange(len(data.X), dtype=np.int32)
-        n_left = moved_rows(root.codes, rows, split, order)
+        n_left = moved(root, rows, split, order)
         assert [rows[:n_left].tolist(), rows[n_left:].tolist()] == [child.rows for child in expected.children]
 
 
@@ -229,14 +244,14 @@ def test_light_rows_beside_a_heavy_one_are_told_apart(criterion, n_rows):
         data = data._replace(weights=heavy * cases.weights(np.random.default_rng(seed), n_rows))
         root, rows = root_of(data, rules), list(range(n_rows))
         split, order, _ = split_of(root, data, rules)
-        moved = np.arange(n_rows, dtype=np.int32)
-        n_left = moved_rows(root.codes, moved, split, order)
+        there = np.arange(n_rows, dtype=np.int32)
+        n_left = moved(root, there, split, order)
 
         node = naive.new_node(data, rows, (), (-np.inf, np.inf), rules, naive.first)
         best = naive.answered(data, rows, node.question)
         least, found = (
             sum(data.weights[part].sum() * naive.impurity(data, part, rules) for part in parts)
-            for parts in (best, (moved[:n_left], moved[n_left:]))
+            for parts in (best, (there[:n_left], there[n_left:]))
         )
         assert found <= least + 1e-5 * node.weight * node.impurity
 
@@ -335,9 +350,10 @@ def test_of_equal_cuts_the_first_is_taken(criterion, storage):
         if criterion in ("squared_error", "poisson", "absolute_error"):
             data = data._replace(y=1.1 + 0.1 * data.y, n_classes=())
         rules = naive.Rules(criterion, max_depth=1)
-        split, _, _ = split_of(root_of(data, rules, **storage), data, rules)
+        root = root_of(data, rules, **storage)
+        split, _, _ = split_of(root, data, rules)
         expected = naive.grow(data, rules).question.threshold
-        assert split.place == int(expected)
+        assert code_behind(root.codes, root.features, split, split.below) == int(expected)
 
 
 # ---- its parts ---------------------------------------------------------------------------------------------------
@@ -406,15 +422,14 @@ def test_rows_are_moved_and_keep_their_order(seed, rare_share):
     root = root_of(data, rules, rare_share=rare_share)
     split, order, _ = split_of(root, data, rules)
     rows = np.random.default_rng(seed).permutation(len(data.X)).astype(np.int32)
-    lines = dict(zip(rows, lines_of(root.codes, rows, split.candidate, split.feature), strict=True))
-    is_left = {line: place <= split.place for place, line in enumerate(order)}
-    if split.missing_left >= 0:
-        is_left[order[-1]] = bool(split.missing_left)
-    expected = sorted(rows, key=lambda row: not is_left[lines[row]])
-    n_left = moved_rows(root.codes, rows, split, order)
+    column, last = data.X[:, split.feature], code_behind(root.codes, root.features, split, split.below)
+    greatest = root.features.highs[root.features.start[split.feature] + last]
+    is_left = np.where(np.isnan(column), split.missing_left == 1, column <= greatest)
+    expected = sorted(rows, key=lambda row: not is_left[row])
+    n_left = moved(root, rows, split, order)
     assert_array_equal(rows, expected)
     assert 0 < n_left < len(rows)
-    assert n_left == sum(is_left[line] for line in lines.values())
+    assert n_left == is_left.sum()
 
 
 def test_more_rows_than_a_byte_can_count_are_moved():
@@ -422,7 +437,7 @@ def test_more_rows_than_a_byte_can_count_are_moved():
     rules, rows = naive.Rules("gini"), np.arange(600, dtype=np.int32)
     root = root_of(data, rules)
     split, order, _ = split_of(root, data, rules)
-    assert moved_rows(root.codes, rows, split, order) == 300
+    assert moved(root, rows, split, order) == 300
 
 
 @pytest.mark.parametrize(

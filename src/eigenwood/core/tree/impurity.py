@@ -22,6 +22,7 @@ from numba import njit
 from eigenwood.core.sorting import sorted_order
 
 GINI, ENTROPY, ERROR, SQUARED_ERROR, POISSON, ABSOLUTE_ERROR = range(6)
+HALF = 1e-12  # a sum of weights this close to the half is the half, in whatever order they were added
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -39,7 +40,7 @@ def cost(sums, starts, criterion):
         if is_classifying(criterion):
             total += class_cost(sums, starts[o], starts[o + 1], criterion)
         elif criterion == SQUARED_ERROR:
-            total -= sums[1 + o] * sums[1 + o] / sums[0]
+            total -= squared_part(sums[1 + o], sums[0])
         elif sums[1 + o] > 0.0:
             total -= sums[1 + o] * math.log(sums[1 + o] / sums[0])
         else:
@@ -50,22 +51,45 @@ def cost(sums, starts, criterion):
 @njit(cache=True, nogil=True, error_model="numpy")
 def class_cost(sums, first, last, criterion):
     """Return weight x impurity of one output."""
-    total, part = 0.0, 0.0
-    if criterion == GINI:
-        for k in range(first, last):
-            total += sums[k]
-            part += sums[k] * sums[k]
-        return total - part / total
-    if criterion == ENTROPY:
-        for k in range(first, last):
-            if sums[k] > 0.0:
-                total += sums[k]
-                part += sums[k] * math.log2(sums[k])
-        return max(total * math.log2(total) - part, 0.0)
+    weight, part, logs = 0.0, 0.0, sums[:0]  # no table of logarithms
     for k in range(first, last):
-        total += sums[k]
-        part = max(part, sums[k])
-    return total - part
+        weight += sums[k]
+        part = part_with(part, sums[k], criterion, logs)
+    return max(side_cost(weight, part, criterion, logs), 0.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def part_with(part, weight, criterion, logs):
+    """Return Σa² (gini), Σ a log₂ a (entropy) or max a (error) of the classes' weights a, with one class more."""
+    if criterion == GINI:
+        return part + weight * weight
+    if criterion == ENTROPY:
+        return part + x_log_x(weight, logs)
+    return max(part, weight)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def side_cost(weight, part, criterion, logs):
+    """Return weight x impurity of rows of some weight, from ``part_with`` of their classes."""
+    if criterion == GINI:
+        return weight - part / weight
+    if criterion == ENTROPY:
+        return x_log_x(weight, logs) - part
+    return weight - part
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def x_log_x(x, logs):
+    """Return x log₂ x, from the table of whole numbers if there is one."""
+    if logs.size > 0:
+        return logs[int(x)]
+    return x * math.log2(x) if x > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def squared_part(total, weight):
+    """Return (Σwy)²/Σw; a side so light beside the other that its weight is lost in rounding has none."""
+    return total * total / weight if weight > 0.0 else 0.0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -94,8 +118,8 @@ def weighted_median(amounts, weights):
     below = 0.0
     for i in range(order.size):
         below += weights[order[i]] if weights.size > 0 else 1.0
-        if below > half:
+        if below > half * (1.0 + HALF):
             return amounts[order[i]]
-        if below == half and i + 1 < order.size:
+        if below >= half * (1.0 - HALF) and i + 1 < order.size:
             return 0.5 * (amounts[order[i]] + amounts[order[i + 1]])
     return amounts[order[-1]]

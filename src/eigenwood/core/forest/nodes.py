@@ -1,0 +1,426 @@
+"""A random forest in few bytes, from which every tree comes back.
+
+Trees stand one after the other, each in preorder. A bit for each node says whether it asks a question, and that is
+the whole shape: the left child is the next node, and the right one follows the last below the left.
+
+    node          0    1    2    3    4   │   5    6    7
+    inner         1    0    1    0    0   │   1    0    0       two trees, of 5 and 3 nodes
+    question      0         1             │   2                 feature, threshold, … stand by question
+    leaf               0         1    2   │        3    4       rows, weight, value, … stand by leaf
+
+A tree has one leaf more than questions, so where a tree begins in each of the three counts follows from its first
+node. What is known of an inner node adds up from its leaves: rows, weights, the weights of the classes, means, and
+variances by the law of total variance. Medians and values that were kept within bounds do not add up; then values
+and impurities stand by node.
+
+Numbers are as narrow as they can be without a bit lost: the narrowest dtype that holds them all, or a table of the
+distinct ones and a narrow code for each, whichever is smaller.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from eigenwood.core.distinct import mixed
+from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, GINI, SQUARED_ERROR, is_classifying
+from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD, Tree
+
+NARROW = (np.uint8, np.uint16, np.uint32, np.float32, np.float64)
+
+
+class Forest(NamedTuple):
+    """The trees of a forest; bits are packed eight to a byte, and an empty array says what its comment says."""
+
+    criterion: np.ndarray  # (1,) uint8
+    bounded: np.ndarray  # (1,) bool: whether values were kept within bounds
+    output_start: np.ndarray  # (n_outputs + 1,) int64: where the values of an output begin
+    node_start: np.ndarray  # (n_trees + 1,) int64
+    inner: np.ndarray  # a bit for each node
+    feature: np.ndarray  # (n_questions,)
+    threshold: np.ndarray  # (n_questions,) or, feature by feature, the distinct ones
+    threshold_start: np.ndarray  # (n_features + 1,) int64: where the distinct ones of a feature begin
+    threshold_code: np.ndarray  # (n_questions,) a place among those of the feature; empty without a table
+    default_left: np.ndarray  # a bit for each question
+    chained: np.ndarray  # a bit for each question; empty if none is
+    n_listed: np.ndarray  # (n_questions,) how many categories are listed; empty if none are
+    categories: np.ndarray
+    n_rows: np.ndarray  # (n_leaves,)
+    weight: np.ndarray  # (n_leaves,); empty if each is the number of rows
+    value: np.ndarray  # (n_leaves or n_nodes, n_values) or the distinct ones
+    value_code: np.ndarray  # (n_leaves or n_nodes,) a place among those; empty without a table
+    impure: np.ndarray  # a bit for each leaf or node whose impurity is above 0; empty where shares of classes say it
+    impurity: np.ndarray  # where that bit is set
+
+
+class Columns(NamedTuple):
+    """What is kept of some trees, before it is made narrow."""
+
+    inner: np.ndarray  # (n_nodes,) bool
+    feature: np.ndarray  # (n_questions,), as the next four
+    threshold: np.ndarray
+    default_left: np.ndarray
+    chained: np.ndarray
+    n_listed: np.ndarray
+    categories: np.ndarray
+    n_rows: np.ndarray  # (n_leaves,), as the weight
+    weight: np.ndarray
+    value: np.ndarray  # (n_leaves or n_nodes, n_values)
+    impurity: np.ndarray  # (n_leaves or n_nodes,); empty where shares of classes say it
+
+
+class Part(NamedTuple):
+    """Where some trees stand among all nodes, questions and leaves."""
+
+    nodes: slice
+    questions: slice
+    leaves: slice
+
+
+def packed(trees: list[Tree], criterion: int, output_start, bounded: bool = False) -> Forest:
+    """Return a forest of trees; ``bounded`` says that values were kept within bounds (monotonic constraints)."""
+    kept = keeps_inner(criterion, bounded)
+    columns = joined_columns([columns_of(tree, kept, is_classifying(criterion)) for tree in trees])
+    return narrowed_forest(columns, [tree.left.size for tree in trees], criterion, output_start, bounded)
+
+
+def joined(first: Forest, second: Forest) -> Forest:
+    """Return a forest of the trees of two, which have grown by the same criterion."""
+    columns = joined_columns([columns_at(first, whole(first)), columns_at(second, whole(second))])
+    sizes = np.concatenate([np.diff(first.node_start), np.diff(second.node_start)])
+    return narrowed_forest(columns, sizes, int(first.criterion[0]), first.output_start, bool(first.bounded[0]))
+
+
+def tree_at(forest: Forest, i: int) -> Tree:
+    """Return the i-th tree; what adds up from leaves is that of the packed tree within rounding, the rest exactly."""
+    columns = columns_at(forest, part_at(forest, i, i + 1))
+    criterion, inner = int(forest.criterion[0]), columns.inner
+    right = right_children(inner)
+    n_rows, weight = spread(columns.n_rows, ~inner, 0), spread(columns.weight, ~inner, 0.0)
+    add_up(right, n_rows)
+    add_up(right, weight)
+    value, impurity = columns.value, columns.impurity
+    if not keeps_inner(criterion, bool(forest.bounded[0])):
+        value = np.zeros((inner.size, value.shape[1]))
+        value[~inner] = columns.value
+        if is_classifying(criterion):
+            add_up_shares(right, weight, value)
+            impurity = impurity_of_shares(value, forest.output_start, criterion)
+        else:
+            impurity = spread(columns.impurity, ~inner, 0.0)
+            add_up_means(right, weight, value, impurity, criterion)
+    return Tree(
+        left=np.where(inner, np.arange(1, inner.size + 1), LEAF).astype(np.int32),
+        right=right.astype(np.int32),
+        feature=spread(columns.feature.astype(np.int32), inner, NO_FEATURE),
+        threshold=spread(columns.threshold, inner, NO_THRESHOLD),
+        default_left=spread(columns.default_left, inner, False),
+        chained=spread(columns.chained, inner, False),
+        category_start=starts_of(spread(columns.n_listed, inner, 0)),
+        categories=columns.categories.astype(np.int32),
+        impurity=impurity,
+        n_rows=n_rows,
+        weight=weight,
+        value=value,
+    )
+
+
+def keeps_inner(criterion: int, bounded: bool) -> bool:
+    """Return whether values and impurities are kept for inner nodes too, because they do not add up from leaves."""
+    return bounded or criterion == ABSOLUTE_ERROR
+
+
+# ---- columns ------------------------------------------------------------------------------------------------------
+
+
+def columns_of(tree: Tree, kept: bool, classifying: bool) -> Columns:
+    """Return what is to be kept of a tree."""
+    inner = tree.left != LEAF
+    described = np.ones(inner.size, dtype=bool) if kept else ~inner
+    return Columns(
+        inner=inner,
+        feature=tree.feature[inner],
+        threshold=tree.threshold[inner],
+        default_left=tree.default_left[inner],
+        chained=tree.chained[inner],
+        n_listed=np.diff(tree.category_start)[inner],
+        categories=tree.categories,
+        n_rows=tree.n_rows[~inner],
+        weight=tree.weight[~inner],
+        value=tree.value[described],
+        impurity=np.empty(0) if classifying and not kept else tree.impurity[described],
+    )
+
+
+def joined_columns(parts: list[Columns]) -> Columns:
+    """Return the columns of several parts, one below the other."""
+    return Columns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def narrowed_forest(columns: Columns, sizes, criterion: int, output_start, bounded: bool) -> Forest:
+    """Return columns, which hold trees of these sizes, in few bytes."""
+    threshold, threshold_start, threshold_code = coded_thresholds(columns.feature, columns.threshold)
+    value, value_code = coded_values(columns.value)
+    impure = columns.impurity != 0.0
+    return Forest(
+        criterion=np.array([criterion], dtype=np.uint8),
+        bounded=np.array([bounded]),
+        output_start=np.asarray(output_start, dtype=np.int64),
+        node_start=starts_of(sizes),
+        inner=np.packbits(columns.inner),
+        feature=narrowed(columns.feature),
+        threshold=threshold,
+        threshold_start=threshold_start,
+        threshold_code=threshold_code,
+        default_left=np.packbits(columns.default_left),
+        chained=np.packbits(columns.chained[: columns.chained.size * columns.chained.any()]),
+        n_listed=narrowed(columns.n_listed[: columns.n_listed.size * columns.n_listed.any()]),
+        categories=narrowed(columns.categories),
+        n_rows=narrowed(columns.n_rows),
+        weight=narrowed(columns.weight[: columns.weight.size * (columns.weight != columns.n_rows).any()]),
+        value=value,
+        value_code=value_code,
+        impure=np.packbits(impure),
+        impurity=narrowed(columns.impurity[impure]),
+    )
+
+
+def columns_at(forest: Forest, part: Part) -> Columns:
+    """Return the columns of some trees."""
+    questions, leaves = part.questions, part.leaves
+    n_questions = questions.stop - questions.start
+    n_listed = np.zeros(n_questions, dtype=np.int64)
+    chained = np.zeros(n_questions, dtype=bool)
+    first_listed = 0
+    if forest.n_listed.size > 0:
+        n_listed[:] = forest.n_listed[questions]
+        first_listed = int(forest.n_listed[: questions.start].sum(dtype=np.int64))
+    if forest.chained.size > 0:
+        chained[:] = bits_at(forest.chained, questions)
+    n_rows = forest.n_rows[leaves].astype(np.int64)
+    described = part.nodes if keeps_inner(int(forest.criterion[0]), bool(forest.bounded[0])) else leaves
+    return Columns(
+        inner=bits_at(forest.inner, part.nodes),
+        feature=forest.feature[questions].astype(np.int64),
+        threshold=thresholds_at(forest, questions),
+        default_left=bits_at(forest.default_left, questions),
+        chained=chained,
+        n_listed=n_listed,
+        categories=forest.categories[first_listed : first_listed + int(n_listed.sum())],
+        n_rows=n_rows,
+        weight=(forest.weight[leaves] if forest.weight.size > 0 else n_rows).astype(np.float64),
+        value=values_at(forest, described),
+        impurity=impurities_at(forest, described),
+    )
+
+
+def whole(forest: Forest) -> Part:
+    """Return where all trees stand."""
+    return part_at(forest, 0, forest.node_start.size - 1)
+
+
+def part_at(forest: Forest, first: int, last: int) -> Part:
+    """Return where the trees from ``first`` to before ``last`` stand; each has one leaf more than questions."""
+    start, stop = int(forest.node_start[first]), int(forest.node_start[last])
+    return Part(
+        slice(start, stop),
+        slice((start - first) // 2, (stop - last) // 2),
+        slice((start + first) // 2, (stop + last) // 2),
+    )
+
+
+def thresholds_at(forest: Forest, questions: slice) -> np.ndarray:
+    """Return the thresholds of some questions."""
+    if forest.threshold_code.size == 0:
+        return forest.threshold[questions].astype(np.float64)
+    place = forest.threshold_start[forest.feature[questions]] + forest.threshold_code[questions]
+    return forest.threshold[place].astype(np.float64)
+
+
+def values_at(forest: Forest, described: slice) -> np.ndarray:
+    """Return the values of some leaves or nodes."""
+    if forest.value_code.size == 0:
+        return forest.value[described].astype(np.float64)
+    return forest.value[forest.value_code[described]].astype(np.float64)
+
+
+def impurities_at(forest: Forest, described: slice) -> np.ndarray:
+    """Return the impurities of some leaves or nodes; none where shares of classes say it."""
+    if forest.impure.size == 0:
+        return np.empty(0)
+    impure = bits_at(forest.impure, described)
+    first = int(bits_at(forest.impure, slice(0, described.start)).sum())
+    return spread(forest.impurity[first : first + int(impure.sum())].astype(np.float64), impure, 0.0)
+
+
+# ---- few bytes ----------------------------------------------------------------------------------------------------
+
+
+def narrowed(numbers) -> np.ndarray:
+    """Return numbers in the narrowest dtype that holds each without a bit lost (whole numbers must not be negative).
+
+    >>> narrowed(np.array([1.0, 255.0])).dtype, narrowed(np.array([0.5, 3.0])).dtype, narrowed(np.array([0.1])).dtype
+    (dtype('uint8'), dtype('float32'), dtype('float64'))
+    """
+    if numbers.dtype.kind != "f":
+        return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
+    return next(numbers.astype(dtype) for dtype in NARROW if holds(dtype, numbers))
+
+
+def holds(dtype, numbers) -> bool:
+    """Return whether all numbers come back from a dtype bit for bit, also a zero below 0."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        back = numbers.astype(dtype).astype(numbers.dtype)
+    return np.array_equal(back, numbers) and np.array_equal(np.signbit(back), np.signbit(numbers))
+
+
+def coded_thresholds(feature, threshold) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distinct thresholds feature by feature, where each begins, and codes; or plain ones if smaller."""
+    plain = narrowed(threshold)
+    first, codes = distinct_rows(np.column_stack([feature, threshold.view(np.int64)]).astype(np.int64))
+    order = np.lexsort((threshold[first], feature[first]))
+    start = starts_of(np.bincount(feature[first]))
+    rank = np.empty(first.size, dtype=np.int64)
+    rank[order] = np.arange(first.size) - start[feature[first[order]]]
+    table, code = narrowed(threshold[first[order]]), narrowed(rank[codes])
+    if table.nbytes + start.nbytes + code.nbytes < plain.nbytes:
+        return table, start, code
+    return plain, np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.uint8)
+
+
+def coded_values(value) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows of values and a code for each; or the rows themselves, and no code, if smaller."""
+    plain = narrowed(value)
+    first, codes = distinct_rows(np.ascontiguousarray(value).view(np.int64))
+    table, code = narrowed(value[first]), narrowed(codes)
+    if table.nbytes + code.nbytes < plain.nbytes:
+        return table, code
+    return plain, np.empty(0, dtype=np.uint8)
+
+
+@njit(cache=True, nogil=True)
+def distinct_rows(rows):
+    """Return where each distinct row of whole numbers stands first, and for every row the number of its like."""
+    n_rows, n_columns = rows.shape
+    n_slots = 8
+    while n_slots < 2 * n_rows:
+        n_slots *= 2
+    slots = np.full(n_slots, -1, dtype=np.int32)  # a hash table of numbers of distinct rows, half empty
+    first, codes, n_distinct = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64), 0
+    for i in range(n_rows):
+        mark = np.uint64(0)
+        for j in range(n_columns):
+            mark = mixed(mark ^ np.uint64(rows[i, j]))
+        slot = np.int64(mark & np.uint64(n_slots - 1))
+        while slots[slot] >= 0 and not same_row(rows, first[slots[slot]], i):
+            slot = (slot + 1) & (n_slots - 1)
+        if slots[slot] < 0:
+            slots[slot], first[n_distinct] = n_distinct, i
+            n_distinct += 1
+        codes[i] = slots[slot]
+    return first[:n_distinct].copy(), codes
+
+
+@njit(cache=True, nogil=True)
+def same_row(rows, i, other):
+    """Return whether two rows are equal."""
+    for j in range(rows.shape[1]):
+        if rows[i, j] != rows[other, j]:
+            return False
+    return True
+
+
+def bits_at(bits, where: slice) -> np.ndarray:
+    """Return some of the packed bits as booleans."""
+    shift = where.start % 8
+    part = np.unpackbits(bits[where.start // 8 : (where.stop + 7) // 8], count=shift + where.stop - where.start)
+    return part[shift:].astype(bool)
+
+
+def spread(numbers, places, otherwise) -> np.ndarray:
+    """Return an array with the numbers where ``places`` is true, and ``otherwise`` elsewhere."""
+    array = np.full(places.size, otherwise, dtype=numbers.dtype)
+    array[places] = numbers
+    return array
+
+
+def starts_of(sizes) -> np.ndarray:
+    """Return where parts of these sizes begin, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+# ---- from leaves to inner nodes -----------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def right_children(inner):
+    """Return the right child of each node of one or more trees in preorder, and LEAF for leaves."""
+    right = np.full(inner.size, LEAF, dtype=np.int64)
+    roots = np.empty(inner.size, dtype=np.int64)  # of the parts behind node i, the nearest last
+    n_roots = 0
+    for i in range(inner.size - 1, -1, -1):
+        if inner[i]:
+            right[i] = roots[n_roots - 2]
+            n_roots -= 2
+        roots[n_roots] = i
+        n_roots += 1
+    return right
+
+
+@njit(cache=True, nogil=True)
+def add_up(right, numbers):
+    """Write the sums over its two children to each inner node."""
+    for i in range(right.size - 1, -1, -1):
+        if right[i] != LEAF:
+            numbers[i] = numbers[i + 1] + numbers[right[i]]
+
+
+@njit(cache=True, nogil=True)
+def add_up_shares(right, weight, value):
+    """Write the shares of the classes at each inner node, given those at the leaves."""
+    sums = value * weight.reshape(-1, 1)
+    for i in range(right.size - 1, -1, -1):
+        if right[i] != LEAF:
+            for k in range(value.shape[1]):
+                sums[i, k] = sums[i + 1, k] + sums[right[i], k]
+                value[i, k] = sums[i, k] / weight[i]
+
+
+@njit(cache=True, nogil=True)
+def add_up_means(right, weight, value, impurity, criterion):
+    """Write the means and the impurity of each inner node: that within its children and that between them."""
+    n_outputs = value.shape[1]
+    for i in range(right.size - 1, -1, -1):
+        if right[i] == LEAF:
+            continue
+        left_share, right_share = weight[i + 1] / weight[i], weight[right[i]] / weight[i]
+        impurity[i] = left_share * impurity[i + 1] + right_share * impurity[right[i]]
+        for o in range(n_outputs):
+            left_mean, right_mean = value[i + 1, o], value[right[i], o]
+            mean = left_share * left_mean + right_share * right_mean
+            value[i, o] = mean
+            if criterion == SQUARED_ERROR:
+                between = left_share * right_share * (left_mean - right_mean) ** 2
+            else:
+                between = left_share * deviation(left_mean, mean) + right_share * deviation(right_mean, mean)
+            impurity[i] += between / n_outputs
+
+
+@njit(cache=True, nogil=True)
+def deviation(part, mean):
+    """Return what a part with its own mean adds to the Poisson impurity of the whole."""
+    return part * np.log(part / mean) if part > 0.0 else 0.0
+
+
+def impurity_of_shares(value, output_start, criterion: int) -> np.ndarray:
+    """Return the impurity of each node from its shares of the classes, averaged over the outputs."""
+    first = output_start[:-1]
+    if criterion == GINI:
+        each = 1.0 - np.add.reduceat(value * value, first, axis=1)
+    elif criterion == ENTROPY:
+        each = -np.add.reduceat(value * np.log2(np.where(value > 0.0, value, 1.0)), first, axis=1)
+    else:
+        each = 1.0 - np.maximum.reduceat(value, first, axis=1)
+    return np.maximum(each.mean(axis=1), 0.0) + 0.0

@@ -1,0 +1,600 @@
+"""The nodes of a tree, or of a part of one, grown depth first in one call.
+
+    root table   ████████████████████████
+                 ████████████│███████████
+                 ██│███│█████│██ │████│██      a small node gets a table of its own, and grows to its end there
+
+Every draw comes from a seed that follows from the node's place in the tree, so it does not matter in how many calls,
+or on which threads, the parts of a tree are grown.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from eigenwood.core.bits import ONE
+from eigenwood.core.compiling import counted, uncounted
+from eigenwood.core.distinct import mixed
+from eigenwood.core.sorting import sorted_order
+from eigenwood.core.tree.adding import code_of, lines_of
+from eigenwood.core.tree.binning import CATEGORY
+from eigenwood.core.tree.compacting import compacted, move_orders
+from eigenwood.core.tree.impurity import (
+    ABSOLUTE_ERROR,
+    GINI,
+    SQUARED_ERROR,
+    amount_impurity,
+    cost,
+    is_classifying,
+    squared_part,
+    weighted_median,
+)
+from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD
+from eigenwood.core.tree.ordering import is_ordered
+from eigenwood.core.tree.splitting import Node, Sample, find_split, new_bench
+
+LEFT, RIGHT, FEATURE, DEFAULT_LEFT, CHAINED, N_ROWS, LISTED = range(7)  # what a node is, in whole numbers …
+THRESHOLD, IMPURITY, WEIGHT = range(3)  # … and in real ones
+START, END, DEPTH, ONLY, PARENT, SIDE = range(6)  # a node that waits
+N_STACK, N_NODES, N_OPEN, N_SPLITS, N_CATEGORIES = range(5)
+DONE, FULL, MET_SMALL = range(3)  # why growing stops
+LARGEST = float(np.finfo(np.float64).max)
+ROUNDING = 1e-15  # a decrease may fall short of the wanted one by this
+FIRST_NODES = 64  # room to begin with
+
+
+class Target(NamedTuple):
+    """What the rows are to be told apart by: labels or amounts, and weights unless all are 1."""
+
+    labels: np.ndarray  # (n_rows, n_outputs) int32, no rows for regression
+    amounts: np.ndarray  # (n_rows, n_outputs) float64, no rows for classification
+    weights: np.ndarray  # (n_rows,) float64, or empty
+    starts: np.ndarray  # (n_outputs + 1,) where the classes of an output begin among all
+
+
+class Growth(NamedTuple):
+    """The nodes so far, those that wait, and those that stay open."""
+
+    whole: np.ndarray  # (n, 7) LEFT … LISTED
+    real: np.ndarray  # (n, 3) THRESHOLD … WEIGHT
+    value: np.ndarray  # (n, n_values)
+    categories: np.ndarray
+    stack: np.ndarray  # (n, 6) START … SIDE
+    seeds: np.ndarray  # (n, 1)
+    bounds: np.ndarray  # (n, 2)
+    opened: np.ndarray  # (n, 5) node, start, end, depth, only
+    open_seeds: np.ndarray
+    open_bounds: np.ndarray
+    counts: np.ndarray  # (5,) N_STACK … N_CATEGORIES
+    first_decrease: np.ndarray  # (1,) of the impurity, by the split of the root
+
+
+class Place(NamedTuple):
+    """Where in the tree a node stands, and which rows it has."""
+
+    start: int
+    end: int
+    depth: int
+    seed: np.uint64
+    only: int  # the feature whose question goes on here, -1 for none
+    lower: float
+    upper: float
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sample_of(target, rows, criterion):
+    """Return the rows of a node with their targets one after the other."""
+    n_rows, n_outputs = rows.size, target.starts.size - 1
+    n_ranked = n_rows if criterion == ABSOLUTE_ERROR else 0
+    labels = np.empty((n_rows if target.labels.shape[0] > 0 else 0, n_outputs), dtype=np.int32)
+    amounts = np.empty((n_rows if target.amounts.shape[0] > 0 else 0, n_outputs))
+    weights = np.empty(n_rows if target.weights.size > 0 else 0)
+    ranks, ordered = np.empty((n_ranked, n_outputs), dtype=np.int64), np.empty((n_ranked, n_outputs))
+    every = target.labels, target.amounts, target.weights
+    fill(labels, amounts, weights, ranks, ordered, target, rows)
+    return Sample(rows, labels, amounts, weights, ranks, ordered, 0, *every)
+
+
+@uncounted
+def sample_in(room, target, rows, start):
+    """Return the same, written to the beginning of a sample of more rows."""
+    n = rows.size
+    labels, amounts = room.labels[: min(n, room.labels.shape[0])], room.amounts[: min(n, room.amounts.shape[0])]
+    weights, ranks = room.weights[: min(n, room.weights.size)], room.ranks[: min(n, room.ranks.shape[0])]
+    ordered = room.ordered[: min(n, room.ordered.shape[0])]
+    fill(labels, amounts, weights, ranks, ordered, target, rows)
+    every = target.labels, target.amounts, target.weights
+    return Sample(rows, labels, amounts, weights, ranks, ordered, start, *every)
+
+
+@uncounted
+def fill(labels, amounts, weights, ranks, ordered, target, rows):
+    """Write the targets of some rows, and the ranks of their amounts if there is room for them."""
+    gather(target.labels, target.amounts, target.weights, rows, labels, amounts, weights)
+    if ranks.shape[0] > 0:
+        write_ranks(amounts, ranks, ordered)
+
+
+@counted
+def write_ranks(amounts, ranks, ordered):
+    """Write the places of the amounts by size, and the amounts in that order, for each output."""
+    for o in range(amounts.shape[1]):
+        by_size = sorted_order(amounts[:, o].copy())
+        for i in range(amounts.shape[0]):
+            ranks[by_size[i], o] = i
+            ordered[i, o] = amounts[by_size[i], o]
+
+
+@uncounted
+def gather(all_labels, all_amounts, all_weights, rows, labels, amounts, weights):
+    """Write the targets of some rows."""
+    for i in range(weights.size):
+        weights[i] = all_weights[rows[i]]
+    for i in range(labels.shape[0]):
+        for o in range(labels.shape[1]):
+            labels[i, o] = all_labels[rows[i], o]
+    for i in range(amounts.shape[0]):
+        for o in range(amounts.shape[1]):
+            amounts[i, o] = all_amounts[rows[i], o]
+
+
+@uncounted
+def described_classes(labels, weights, starts, criterion, sums, place, value):
+    """Return what is known of a node, and whether it is pure; its ``value`` is the shares of the classes."""
+    n_sums, weight = sums.size, 0.0
+    sums[:] = 0.0
+    for o in range(starts.size - 1):
+        first = starts[o]
+        for i in range(labels.shape[0]):
+            sums[first + labels[i, o]] += weights[i] if weights.size > 0 else 1.0
+    for k in range(starts[1]):
+        weight += sums[k]
+    n_present = 0
+    for k in range(n_sums):
+        n_present += sums[k] > 0.0
+        value[k] = sums[k] / weight
+    if place.lower > -np.inf or place.upper < np.inf:
+        value[1] = min(max(value[1], place.lower), place.upper)
+        value[0] = 1.0 - value[1]
+    pure, total = n_present == starts.size - 1, cost(sums, starts, criterion)
+    impurity = 0.0 if pure else max(total / weight, 0.0)
+    return Node(impurity, weight, total, 0.0, place.lower, place.upper, place.seed), pure
+
+
+@uncounted
+def described_amounts(amounts, weights, starts, criterion, sums, place, value):
+    """Return the same for amounts: the value is their mean, or their median for the absolute error.
+
+    For the squared error the mean is taken off the amounts, so that no gain is lost in the difference of large sums.
+    """
+    n_rows, n_outputs = amounts.shape
+    sums[:] = 0.0
+    for i in range(n_rows):
+        sums[0] += weights[i] if weights.size > 0 else 1.0
+    impurity, pure, centre = 0.0, True, 0.0
+    for o in range(n_outputs):
+        own = amounts[:, o]
+        least, greatest = own[0], own[0]
+        for i in range(n_rows):
+            sums[1 + o] += own[i] * (weights[i] if weights.size > 0 else 1.0)
+            least, greatest = min(least, own[i]), max(greatest, own[i])
+        pure = pure and least == greatest
+        middle = least if least == greatest else sums[1 + o] / sums[0]
+        if criterion == SQUARED_ERROR:
+            centre, squares, rest = middle, 0.0, 0.0
+            for i in range(n_rows):
+                weight = weights[i] if weights.size > 0 else 1.0
+                own[i] -= centre
+                rest += weight * own[i]
+                squares += weight * own[i] * own[i]
+            sums[1 + o] = rest
+            # the mean was rounded: what it left is small, and known exactly
+            impurity += max(squares - squared_part(rest, sums[0]), 0.0) / sums[0] / n_outputs
+            middle += rest / sums[0]
+        else:
+            if criterion == ABSOLUTE_ERROR:
+                middle = median_of(own, weights)
+            impurity += amount_impurity(own, weights, middle, criterion) / n_outputs
+        value[o] = min(max(middle, place.lower), place.upper)
+    impurity = 0.0 if pure else impurity
+    total = sums[0] * impurity if criterion == ABSOLUTE_ERROR else cost(sums, starts, criterion)
+    return Node(impurity, sums[0], total, centre, place.lower, place.upper, place.seed), pure
+
+
+@counted
+def median_of(amounts, weights):
+    """Return the median of amounts that do not lie one after the other."""
+    return weighted_median(amounts.copy(), weights)
+
+
+@uncounted
+def code_behind(codes, features, split, line):
+    """Return the feature's code behind a line of the sums."""
+    first = codes.start[split.candidate] if split.candidate < codes.feature.size else -1
+    return code_of(line, first, codes.meaning, codes.slot_code, features.common[split.feature])
+
+
+@uncounted
+def threshold_of(codes, features, split):
+    """Return the middle between the two values that a cut separates; the largest number if all numbers go left."""
+    above_code = code_behind(codes, features, split, split.above)
+    if above_code == features.missing[split.feature]:
+        return LARGEST
+    first = features.start[split.feature]
+    below = features.highs[first + code_behind(codes, features, split, split.below)]
+    above = features.lows[first + above_code]
+    middle = 0.5 * below + 0.5 * above
+    return middle if below <= middle < above else below
+
+
+@counted
+def moved_rows(codes, features, rows, split, lines, spare):
+    """Bring the rows that go left to the front, each side in its old order; return how many those are."""
+    at = split.candidate
+    if at < codes.feature.size and features.kind[split.feature] != CATEGORY:
+        # of a column with missing values the last code is theirs
+        missing = codes.start[at + 1] - codes.start[at] - 1 if split.missing_left == 1 else -1
+        return moved_by_code(codes.columns, at, split.below, missing, rows, spare)
+    side, own = sides_of(codes, features, split, lines), lines_of(codes, rows, at, split.feature)
+    return moved_by_line(side, own, rows, spare)
+
+
+@uncounted
+def moved_by_code(columns, at, below, missing, rows, spare):
+    """Do so where codes up to ``below``, and that of missing numbers if it is not -1, go left."""
+    n_left = n_right = 0
+    for i in range(rows.size):
+        row = rows[i]
+        code = np.int64(columns[at, row])
+        left = int(code <= below or code == missing)
+        rows[n_left] = row
+        spare[n_right] = row
+        n_left += left
+        n_right += 1 - left
+    for i in range(n_right):
+        rows[n_left + i] = spare[i]
+    return n_left
+
+
+@uncounted
+def moved_by_line(side, lines, rows, spare):
+    """Do so where each line has its side."""
+    n_left = n_right = 0
+    for i in range(rows.size):
+        row, left = rows[i], int(side[lines[i]])
+        rows[n_left] = row
+        spare[n_right] = row
+        n_left += left
+        n_right += 1 - left
+    for i in range(n_right):
+        rows[n_left + i] = spare[i]
+    return n_left
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sides_of(codes, features, split, lines):
+    """Return for each line of a category or of the slots whether it goes left."""
+    if features.kind[split.feature] == CATEGORY:
+        widest = 0
+        for line in lines:
+            widest = max(widest, line)
+        side = np.zeros(widest + 1, dtype=np.uint8)
+        for i in range(split.place + 1):
+            side[lines[i]] = 1
+        return side
+    n_slots = codes.slot_code.size
+    side = np.zeros(n_slots + 1, dtype=np.uint8)
+    below, missing = code_behind(codes, features, split, split.below), features.missing[split.feature]
+    for line in range(n_slots + 1):
+        code = code_behind(codes, features, split, line)
+        side[line] = code <= below if code != missing else split.missing_left == 1
+    return side
+
+
+@uncounted
+def weight_of(weights, rows):
+    """Return the weight of some rows."""
+    if weights.size == 0:
+        return float(rows.size)
+    total = 0.0
+    for row in rows:
+        total += weights[row]
+    return total
+
+
+@counted
+def value_of(target, rows, criterion):
+    """Return the mean (or median) amount, or the share of the second class, of some rows."""
+    if criterion == ABSOLUTE_ERROR:
+        weights = target.weights[rows] if target.weights.size > 0 else target.weights
+        return weighted_median(target.amounts[rows, 0], weights)
+    total, weight = 0.0, 0.0
+    for row in rows:
+        w = target.weights[row] if target.weights.size > 0 else 1.0
+        weight += w
+        total += w * (target.labels[row, 0] if target.labels.shape[0] > 0 else target.amounts[row, 0])
+    return total / weight
+
+
+@counted
+def first_is_heaviest(codes, target, rows, split, order):
+    """Return whether the first of several categories has at least the weight of each of the others."""
+    lines = lines_of(codes, rows, split.candidate, split.feature)
+    heaviest = first = 0.0
+    for line in order:
+        own = 0.0
+        for i in range(rows.size):
+            if lines[i] == line:
+                own += target.weights[rows[i]] if target.weights.size > 0 else 1.0
+        heaviest = max(heaviest, own)
+        first = own if line == order[0] else first
+    return first >= heaviest
+
+
+@counted
+def write_listed(codes, features, split, lines, heavier_left, categories, first):
+    """Write the categories of the lighter side, ascending, and return their number."""
+    begin, end = (split.place + 1, lines.size) if heavier_left else (0, split.place + 1)
+    listed = np.empty(end - begin)
+    for i in range(begin, end):
+        listed[i - begin] = code_behind(codes, features, split, lines[i])
+    by_size = sorted_order(listed)
+    for i in range(listed.size):
+        categories[first + i] = np.int32(listed[by_size[i]])
+    return listed.size
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def more_lines(array):
+    """Return a table with the same beginning and twice as many lines."""
+    room = np.empty((2 * array.shape[0], array.shape[1]), dtype=array.dtype)
+    room[: array.shape[0]] = array
+    return room
+
+
+@uncounted
+def write_leaf(whole, real, node, n_rows, known):
+    """Write a node that asks nothing."""
+    whole[node, LEFT], whole[node, RIGHT], whole[node, FEATURE], whole[node, LISTED] = LEAF, LEAF, NO_FEATURE, 0
+    whole[node, DEFAULT_LEFT], whole[node, CHAINED], whole[node, N_ROWS] = 0, 0, n_rows
+    real[node, THRESHOLD], real[node, IMPURITY], real[node, WEIGHT] = NO_THRESHOLD, known.impurity, known.weight
+
+
+@uncounted
+def push(stack, seeds, bounds, n_stack, line, seed, lower, upper):
+    """Let a node wait."""
+    for k in range(stack.shape[1]):
+        stack[n_stack, k] = line[k]
+    seeds[n_stack, 0], bounds[n_stack, 0], bounds[n_stack, 1] = seed, lower, upper
+    return n_stack + 1
+
+
+@uncounted
+def stays_leaf(known, pure, place, rule):
+    """Return whether a node is left alone whatever could be asked of it."""
+    n_rows = place.end - place.start
+    if pure or known.impurity <= rule.uncertainty or place.depth >= rule.max_depth or n_rows < rule.min_split:
+        return True
+    return known.weight < 2.0 * rule.min_leaf_weight
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def new_growth(root, n_values, n_opened):
+    """Return a growth of which only the root waits."""
+    growth = Growth(
+        np.empty((FIRST_NODES, 7), dtype=np.int32),
+        np.empty((FIRST_NODES, 3)),
+        np.empty((FIRST_NODES, n_values)),
+        np.empty(FIRST_NODES, dtype=np.int32),
+        np.empty((FIRST_NODES, 6), dtype=np.int64),
+        np.empty((FIRST_NODES, 1), dtype=np.uint64),
+        np.empty((FIRST_NODES, 2)),
+        np.empty((n_opened, 5), dtype=np.int64),
+        np.empty(n_opened, dtype=np.uint64),
+        np.empty((n_opened, 2)),
+        np.zeros(5, dtype=np.int64),
+        np.zeros(1),
+    )
+    line = (root.start, root.end, root.depth, root.only, -1, 0)
+    growth.counts[N_STACK] = push(growth.stack, growth.seeds, growth.bounds, 0, line, root.seed, root.lower, root.upper)
+    return growth
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def with_room(growth, n_lines):
+    """Return the growth with more room for whatever might not have enough: for a list, that is ``n_lines``."""
+    whole, real, value, categories = growth.whole, growth.real, growth.value, growth.categories
+    stack, seeds, bounds = growth.stack, growth.seeds, growth.bounds
+    if nodes_are_full(growth):
+        whole, real, value = more_lines(whole), more_lines(real), more_lines(value)
+    if stack_is_full(growth):
+        stack, seeds, bounds = more_lines(stack), more_lines(seeds), more_lines(bounds)
+    if lists_are_full(growth, n_lines):
+        categories = np.empty(2 * categories.size + n_lines, dtype=np.int32)
+        categories[: growth.categories.size] = growth.categories
+    is_open = growth.opened, growth.open_seeds, growth.open_bounds
+    return Growth(whole, real, value, categories, stack, seeds, bounds, *is_open, growth.counts, growth.first_decrease)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def grow_part(codes, features, target, rows, root, rule, signs, logs, n_sums, n_values, max_splits, most_local):
+    """Grow a tree over the rows, depth first, with at most ``max_splits`` questions; return it and what is open.
+
+    Nodes of at most ``most_local`` rows get a table of their own.
+
+    The tree comes as numbers and values, one line for each node in the order of LEFT … LISTED and THRESHOLD … WEIGHT.
+    What is open comes as lines of (node, start, end, depth, only), their seeds and their bounds.
+    """
+    n_outputs = target.starts.size - 1
+    ordered = is_ordered(rule.criterion, rule.whole, n_outputs) and not rule.at_random
+    growth = new_growth(root, n_values, rows.size if rule.multiway else 2)
+    counts, spare = growth.counts, np.empty(rows.size, dtype=np.int32)
+    table, goal, seats, floor = codes, target, rows, 0  # those of the nodes at hand: the root's, or a small node's own
+    small = most_local
+    if rows.size <= small:
+        table, goal, seats = own_table(codes, target, rows, ordered)
+        small = 0
+    room, bench = sample_of(goal, seats, rule.criterion), new_bench(table, features, rule, n_sums, rows.size, n_outputs)
+    n_listed = bench.lines.size if has_categories(features) else 0
+    while counts[N_STACK] > 0:
+        stop = grow_nodes(
+            table,
+            goal,
+            seats,
+            features,
+            rule,
+            signs,
+            logs,
+            floor,
+            small,
+            room,
+            bench,
+            growth,
+            spare,
+            max_splits,
+            n_listed,
+        )
+        if stop == FULL:
+            growth = with_room(growth, n_listed)
+        elif stop == MET_SMALL:
+            floor, small = counts[N_STACK] - 1, 0
+            start, end = growth.stack[floor, START], growth.stack[floor, END]
+            table, goal, seats = own_table(codes, target, rows[start:end], ordered)
+            growth.stack[floor, START], growth.stack[floor, END] = 0, end - start
+        else:
+            table, goal, seats, floor, small = codes, target, rows, 0, most_local
+    n_nodes, n_open = counts[N_NODES], counts[N_OPEN]
+    nodes = growth.whole[:n_nodes], growth.real[:n_nodes], growth.value[:n_nodes]
+    is_open = growth.opened[:n_open], growth.open_seeds[:n_open], growth.open_bounds[:n_open]
+    return (*nodes, growth.categories[: counts[N_CATEGORIES]]), growth.first_decrease[0], is_open
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def own_table(codes, target, rows, ordered):
+    """Return a small node's own table, target and rows."""
+    labels, amounts, weights = sample_of(target, rows, GINI)[1:4]
+    own = Target(labels, amounts, weights, target.starts)
+    return compacted(codes, rows, ordered), own, np.arange(rows.size, dtype=np.int32)
+
+
+@uncounted
+def nodes_are_full(growth):
+    """Return whether there is no room for one node more."""
+    return growth.counts[N_NODES] >= growth.whole.shape[0]
+
+
+@uncounted
+def stack_is_full(growth):
+    """Return whether there is no room for two nodes more that wait."""
+    return growth.counts[N_STACK] + 2 > growth.stack.shape[0]
+
+
+@uncounted
+def lists_are_full(growth, n_lines):
+    """Return whether there is no room for ``n_lines`` categories more."""
+    return growth.counts[N_CATEGORIES] + n_lines > growth.categories.size
+
+
+@uncounted
+def grow_nodes(
+    table, goal, seats, features, rule, signs, logs, floor, small, room, bench, growth, spare, max_splits, n_listed
+):
+    """Grow the nodes that wait above ``floor``, and return why it stopped: they are DONE, the room is FULL, or a node
+    of at most ``small`` rows was MET_SMALL, which is to get a table of its own.
+
+    Nothing is allocated here, so no array has to be counted in and out.
+    """
+    whole, real, value, counts, starts = growth.whole, growth.real, growth.value, growth.counts, goal.starts
+    stack, seeds, bounds, sums = growth.stack, growth.seeds, growth.bounds, bench.total
+    while counts[N_STACK] > floor:
+        if nodes_are_full(growth) or stack_is_full(growth) or lists_are_full(growth, n_listed):
+            return FULL
+        top, node = counts[N_STACK] - 1, counts[N_NODES]
+        start, end, depth, only = stack[top, START], stack[top, END], stack[top, DEPTH], stack[top, ONLY]
+        place = Place(start, end, depth, seeds[top, 0], only, bounds[top, 0], bounds[top, 1])
+        own = seats[start:end]
+        sample = sample_in(room, goal, own, start)
+        if is_classifying(rule.criterion):
+            known, pure = described_classes(
+                sample.labels, sample.weights, starts, rule.criterion, sums, place, value[node]
+            )
+        else:
+            known, pure = described_amounts(
+                sample.amounts, sample.weights, starts, rule.criterion, sums, place, value[node]
+            )
+        ends = only < 0 and (stays_leaf(known, pure, place, rule) or counts[N_SPLITS] >= max_splits)
+        if not ends and end - start <= small:
+            return MET_SMALL
+        write_leaf(whole, real, node, end - start, known)
+        if stack[top, PARENT] >= 0:
+            whole[stack[top, PARENT], stack[top, SIDE]] = node
+        counts[N_STACK], counts[N_NODES] = top, node + 1
+        if ends:
+            if not stays_leaf(known, pure, place, rule):
+                leave_open(growth, node, place)
+            continue
+        split, n_lines = find_split(table, features, sample, sums, starts, signs, rule, known, only, logs, bench)
+        decrease = (known.cost - split.cost) / rule.total_weight
+        if split.candidate < 0 or (only < 0 and decrease + ROUNDING < rule.min_decrease):
+            continue
+        if only < 0:
+            counts[N_SPLITS] += 1
+            growth.first_decrease[0] = decrease if node == 0 else growth.first_decrease[0]
+        branch(table, goal, features, rule, signs, growth, bench, n_lines, own, node, place, split, spare)
+    return DONE
+
+
+@uncounted
+def has_categories(features):
+    """Return whether some feature is a category."""
+    for kind in features.kind:
+        if kind == CATEGORY:
+            return True
+    return False
+
+
+@uncounted
+def leave_open(growth, node, place):
+    """Note a node that can grow further."""
+    n = growth.counts[N_OPEN]
+    growth.opened[n, 0], growth.opened[n, 1], growth.opened[n, 2] = node, place.start, place.end
+    growth.opened[n, 3], growth.opened[n, 4], growth.open_seeds[n] = place.depth, place.only, place.seed
+    growth.open_bounds[n, 0], growth.open_bounds[n, 1] = place.lower, place.upper
+    growth.counts[N_OPEN] = n + 1
+
+
+@uncounted
+def branch(table, goal, features, rule, signs, growth, bench, n_lines, own, node, place, split, spare):
+    """Write the question of a node, move its rows to their sides, and let its children wait."""
+    whole, counts, is_category = growth.whole, growth.counts, features.kind[split.feature] == CATEGORY
+    lines = bench.best_lines[:n_lines]
+    n_left = moved_rows(table, features, own, split, lines, spare)
+    if table.order.shape[0] > 0:
+        move_orders(table.order, own, place.start, n_left, bench.is_left, spare)
+    left_rows, right_rows, linked = own[:n_left], own[n_left:], is_category and rule.multiway
+    heavier_left = weight_of(goal.weights, left_rows) > weight_of(goal.weights, right_rows)
+    if linked:
+        heavier_left = first_is_heaviest(table, goal, own, split, lines)
+    if is_category:
+        first = counts[N_CATEGORIES]
+        n_listed = write_listed(table, features, split, lines, heavier_left, growth.categories, first)
+        whole[node, LISTED], counts[N_CATEGORIES] = n_listed, first + n_listed
+    else:
+        growth.real[node, THRESHOLD] = threshold_of(table, features, split)
+    chained = linked and lines.size > 2
+    whole[node, FEATURE], whole[node, CHAINED] = split.feature, chained
+    whole[node, DEFAULT_LEFT] = split.missing_left if split.missing_left >= 0 else heavier_left
+    sign, middle = signs[split.feature], 0.0
+    if sign != 0:
+        middle = 0.5 * (value_of(goal, left_rows, rule.criterion) + value_of(goal, right_rows, rule.criterion))
+    stack, seeds, bounds, top = growth.stack, growth.seeds, growth.bounds, counts[N_STACK]
+    right_depth, right_only = (place.depth, split.feature) if chained else (place.depth + 1, -1)
+    right = (place.start + n_left, place.end, right_depth, right_only, node, RIGHT)
+    lower, upper = middle if sign > 0 else place.lower, middle if sign < 0 else place.upper
+    top = push(stack, seeds, bounds, top, right, mixed(place.seed + ONE + ONE), lower, upper)
+    left = (place.start, place.start + n_left, place.depth + 1, -1, node, LEFT)
+    lower, upper = middle if sign < 0 else place.lower, middle if sign > 0 else place.upper
+    counts[N_STACK] = push(stack, seeds, bounds, top, left, mixed(place.seed + ONE), lower, upper)

@@ -1,0 +1,743 @@
+"""Bagging with scikit-learn's face: many learners, each on its own draw of the rows, and their mean or vote."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    RegressorMixin,
+    clone,
+    is_classifier,
+    is_regressor,
+)
+from sklearn.callback import with_callbacks
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from eigenwood.core.distinct import fingerprints
+from eigenwood.core.rows import rows_of
+from eigenwood.core.threads import one_blas_thread
+from eigenwood.errors import InputError
+from eigenwood.estimators.ensemble_learning import (
+    Material,
+    Step,
+    Workshop,
+    added_answers,
+    learner_steps,
+    takes_weights,
+)
+from eigenwood.estimators.ensemble_sampling import (
+    Draws,
+    Population,
+    draw_count,
+    drawn_feature_count,
+    population_of,
+    row_counts,
+)
+from eigenwood.estimators.ensemble_scoring import Answers, Tally, scored
+from eigenwood.estimators.parameters import describe
+from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
+from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
+from eigenwood.proofs.claim import Certificate, Claim, at_most, measured
+from eigenwood.proofs.out_of_bag import Score, assessed_vote, score_claims, vote_claims
+from eigenwood.validation.arrays import check_weights
+from eigenwood.validation.ensembles import (
+    Learner,
+    Metric,
+    check_handed,
+    check_query,
+    check_routed,
+    part_of,
+)
+from eigenwood.validation.params import AnyOf, Choice, Flag, Nothing, Number, Seed, Share, check_params
+from eigenwood.validation.seeds import integer_seeds
+from eigenwood.validation.state import Array, Labels, Models, Scalar
+from eigenwood.validation.targets import Classes, check_amounts, check_known, check_labels
+from eigenwood.validation.threads import N_JOBS, thread_count
+
+AUTO, PROBABILITY, MAJORITY = VOTINGS = ("auto", "probability", "majority")
+
+BAGGING_PARAMS = {
+    "estimator": AnyOf(Nothing(), Learner()),
+    "n_estimators": Number(at_least=1, whole=True),
+    "max_samples": AnyOf(Nothing(), Number(at_least=1, whole=True), Share()),
+    "max_features": AnyOf(Number(at_least=1, whole=True), Share()),
+    "bootstrap": Flag(),
+    "bootstrap_features": Flag(),
+    "oob_score": Metric(),
+    "warm_start": Flag(),
+    "n_jobs": N_JOBS,
+    "random_state": Seed(),
+    "verbose": AnyOf(Flag(), Number(at_least=0, whole=True)),
+    "resample": Flag(),
+    "time_limit": TIME_LIMIT,
+}
+BAGGING_STATE = {
+    **FEATURE_STATE,
+    "estimators_": Models("n_learners"),
+    "drawn_features_": Array("i", ("n_learners", "n_drawn_features"), below="n_features"),
+    "n_draws_": COUNT,
+    "seed_": Scalar(Number(at_least=0, at_most=2**32 - 1, whole=True)),
+    "has_text_": FLAG,
+    "oob_score_": Scalar(Number()),
+    "oob_interval_": Array("f", (2,)),
+    **FIT_STATE,
+}
+
+
+class BaggingData(NamedTuple):
+    """Checked training data; rows of weight 0 are gone."""
+
+    material: Material
+    weights: np.ndarray
+    places: np.ndarray  # where each row stood in what was given
+    n_given: int
+    population: Population
+    codes: np.ndarray  # what of y must be equal for rows to be equal
+    labels: np.ndarray | None  # the classes; None for amounts
+    has_text: bool
+
+    def n_values(self) -> int:
+        """Return how many numbers a learner says about a row."""
+        if self.labels is not None:
+            return self.labels.size
+        return 1 if self.material.y.ndim == 1 else self.material.y.shape[1]
+
+
+class Bagging(MetaEstimatorMixin, Watched, BaseEstimator, ABC):
+    """What both kinds of bagging share."""
+
+    OPTIONAL = frozenset({"oob_score_", "oob_interval_"})
+
+    estimators_: list
+    drawn_features_: np.ndarray
+    has_text_: bool
+    seed_: int
+    n_draws_: int
+
+    @abstractmethod
+    def _learner(self) -> Any:
+        """Return the learner of which there will be many."""
+
+    @abstractmethod
+    def _checked_target(self, y: Any, n_rows: int, kept: np.ndarray, known: np.ndarray | None) -> tuple:
+        """Return the targets of the rows that are kept, of ``n_rows``, their codes, and the classes."""
+
+    @abstractmethod
+    def _said(self, learner: Any, X: Any, n_values: int, params: dict) -> np.ndarray:
+        """Return what one learner says about rows, as numbers of which the mean can be taken."""
+
+    @abstractmethod
+    def _answers(self, data: BaggingData, tally: Tally) -> Answers:
+        """Return truth and answers for the rows that somebody did not see."""
+
+    @abstractmethod
+    def _vote_claims(self, data: BaggingData, tally: Tally) -> list[Claim]:
+        """Return what can be claimed about the vote."""
+
+    @abstractmethod
+    def _store_answers(self, means: np.ndarray) -> None:
+        """Keep what the learners say about the rows they did not see."""
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None, **fit_params):
+        """Fit the learners, each on its own draw of the rows of X and their targets y.
+
+        A weight is a repeated row. Other parameters are passed on to the learners, if scikit-learn's metadata routing
+        is enabled.
+        """
+        check_params(self)
+        self._check_choices()
+        watch = Watch(self)
+        data = self._checked(X, y, sample_weight, self._routed("fit", fit_params))
+        earlier = self._earlier(data)
+        if len(earlier) == self.n_estimators:
+            warnings.warn("Warm-start fitting without increasing n_estimators does not add learners.", stacklevel=3)
+            return self
+        draws = self._draws(data, self.seed_ if earlier else int(integer_seeds(self.random_state, 1)[0]))
+        threads = thread_count(type(self).__name__, self.n_jobs)
+
+        tally = Tally(data.weights.size, data.n_values(), keeps_ballots=data.labels is not None)
+        workshop = self._workshop(data, draws, watch, asks=self.oob_score is not False, alone=threads == 1)
+        outcome = watch.follow(
+            learner_steps(workshop, earlier, self.n_estimators, threads, tally.hear),
+            max_rounds=self.n_estimators - len(earlier),
+            fitted=lambda step: self._attributes(data, draws, step),
+            X=X,
+            y=y,
+        )
+
+        self._store(data, draws, outcome.step, outcome.reason)
+        score = None if self.oob_score is False else self._scored(data, tally)
+        self._store_score(data, tally, score)
+        self.certificate_ = self._proved(data, tally, score)
+        return self
+
+    @property
+    def estimator_(self):
+        """The learner as it was before any fit."""
+        check_is_fitted(self)
+        return self._learner()
+
+    @property
+    def estimators_features_(self):
+        """The features that each learner got."""
+        check_is_fitted(self)
+        return list(self.drawn_features_)
+
+    @property
+    def estimators_samples_(self):
+        """The rows that each learner got, drawn again from its seed; a row drawn twice is there twice."""
+        check_is_fitted(self)
+        if not hasattr(self, "_draws_of_fit"):
+            raise AttributeError(f"{type(self).__name__}: estimators_samples_ is not kept in a model file.")
+        draws, places = self._draws_of_fit
+        return [np.repeat(places, row_counts(draws, number)) for number in range(len(self.estimators_))]
+
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, number):
+        return self.estimators_[number]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    def get_metadata_routing(self):
+        """Return who gets the parameters that scikit-learn passes on."""
+        learner, mapping = self._learner(), MethodMapping().add(caller="fit", callee="fit")
+        mapping.add(caller="decision_function", callee="decision_function")
+        for caller in ("predict", "predict_proba", "predict_log_proba"):
+            mapping.add(caller=caller, callee=self._callee(learner))
+        return MetadataRouter(owner=self).add(estimator=learner, method_mapping=mapping)
+
+    def _check_choices(self) -> None:
+        """Raise if the learner cannot do what parameters ask of it; here nothing is asked."""
+
+    def _callee(self, learner: Any) -> str:
+        """Return the method by which a learner is asked."""
+        return "predict"
+
+    def _routed(self, method: str, params: dict) -> dict[str, dict]:
+        """Return the parameters for each method of the learners."""
+        check_routed(self, method, params)
+        return dict(process_routing(self, method, **params).estimator) if params else {}
+
+    def _is_strict(self) -> bool:
+        """Return whether the learners are Eigenwood's own, which refuse infinity."""
+        return hasattr(self._learner(), "FITTED")
+
+    def _checked(self, X, y, sample_weight, routed: dict, known: np.ndarray | None = None) -> BaggingData:
+        """Return the training data; rows of weight 0 are gone."""
+        handed = check_handed(self, X, finite=self._is_strict())
+        n_given = handed.mixed.X.shape[0]
+        weights = check_weights(self, sample_weight, n_given)
+        kept = np.flatnonzero(weights)
+        target, codes, labels = self._checked_target(y, n_given, kept, known)
+        rows, numbers = handed.X, handed.mixed.X
+        if kept.size < n_given:
+            rows, numbers = part_of(rows, kept, None), numbers[kept]
+        population = population_of(fingerprints(rows_of(numbers), codes.astype(np.int64)), weights[kept])
+        fit_params = {name: kept_values(value, kept, n_given) for name, value in routed.get("fit", {}).items()}
+        material = Material(rows, target, fit_params)
+        return BaggingData(material, weights[kept], kept, n_given, population, codes, labels, handed.has_text)
+
+    def _earlier(self, data: BaggingData) -> list:
+        """Return the learners that stay."""
+        if not self.warm_start or not hasattr(self, "estimators_"):
+            return []
+        who = type(self).__name__
+        if len(self.estimators_) > self.n_estimators:
+            raise InputError(
+                f"{who}: n_estimators must be at least the {len(self.estimators_)} learners there are when "
+                f"warm_start is True; got {self.n_estimators}."
+            )
+        if self.drawn_features_.max() >= self.n_features_in_ or self.has_text_ != data.has_text:
+            raise InputError(f"{who}: X must have the columns it had before when warm_start is True; got others.")
+        if data.labels is not None and not np.array_equal(data.labels, self.classes_):
+            raise InputError(f"{who}: y must have the classes it had before when warm_start is True; got others.")
+        return self.estimators_
+
+    def _draws(self, data: BaggingData, seed: int) -> Draws:
+        """Return how the learners draw."""
+        who = type(self).__name__
+        draws = Draws(
+            data.population,
+            n_rows=draw_count(who, self.max_samples, data.population, with_replacement=self.bootstrap),
+            with_replacement=bool(self.bootstrap),
+            n_features_in=self.n_features_in_,
+            n_features=drawn_feature_count(who, self.max_features, self.n_features_in_),
+            features_with_replacement=bool(self.bootstrap_features),
+            seed=seed,
+        )
+        if self.oob_score is not False and not self.bootstrap and draws.n_rows >= data.weights.sum():
+            raise InputError(
+                f"{who}: oob_score must be False when every learner gets all rows; got {self.oob_score!r}."
+            )
+        return draws
+
+    def _workshop(self, data: BaggingData, draws: Draws, watch: Watch | None, *, asks: bool, alone: bool) -> Workshop:
+        learner, n_values = self._learner(), data.n_values()
+        return Workshop(
+            learner,
+            data.material,
+            draws,
+            by_weights=not self.resample and takes_weights(learner),
+            ask=(lambda learner, X: self._said(learner, X, n_values, {})) if asks else None,
+            watch=watch,
+            alone=alone,
+        )
+
+    def _attributes(self, data: BaggingData, draws: Draws, step: Step) -> dict:
+        """Return the fitted attributes that some learners stand for."""
+        return {
+            "estimators_": [learnt.learner for learnt in step.learnt],
+            "drawn_features_": np.array([learnt.features for learnt in step.learnt]),
+            "n_draws_": draws.n_rows,
+            "seed_": draws.seed,
+            "has_text_": data.has_text,
+        }
+
+    def _store(self, data: BaggingData, draws: Draws, step: Step, reason: str) -> None:
+        for name, value in self._attributes(data, draws, step).items():
+            setattr(self, name, value)
+        self._draws_of_fit = draws, data.places
+        self.stop_reason_ = reason
+
+    def _store_score(self, data: BaggingData, tally: Tally, score: Score | None) -> None:
+        """Keep the score, and what was said about each row that was given; or nothing."""
+        for name in ("oob_score_", "oob_interval_", "oob_decision_function_", "oob_prediction_"):
+            self.__dict__.pop(name, None)
+        if self.oob_score is False:
+            return
+        if not tally.counts.all():
+            warnings.warn(
+                f"{type(self).__name__}: rows that every learner saw have no out-of-bag answer, here "
+                f"{(tally.counts == 0).sum()} of {tally.counts.size}; more learners would leave fewer.",
+                stacklevel=4,
+            )
+        means = np.full((data.n_given, data.n_values()), np.nan)
+        means[data.places] = tally.means()
+        self._store_answers(means)
+        if score is not None:
+            self.oob_score_ = score.value
+            if np.isfinite(score.interval).all():
+                self.oob_interval_ = np.array(score.interval)
+
+    def _scored(self, data: BaggingData, tally: Tally) -> Score | None:
+        """Return the score on rows out of bag; nothing if there are none."""
+        heard = tally.heard()
+        if heard.size == 0:
+            return None
+        share = float(data.weights[heard].sum() / data.weights.sum())
+        metric = self.oob_score or True  # to verify, also without a wish
+        return scored(metric, self._answers(data, tally), share, self.seed_)
+
+    def _proved(self, data: BaggingData, tally: Tally, score: Score | None) -> Certificate:
+        """Return the claims about the fitted learners."""
+        claims = [
+            measured("learners", "learners that were fitted", len(self.estimators_)),
+            measured("rows drawn", "rows that each learner got, repeated ones counted", self.n_draws_),
+        ]
+        if score is not None:
+            claims += [*score_claims(score), *self._vote_claims(data, tally)]
+        return Certificate(tuple(claims))
+
+    def _query(self, X) -> Any:
+        check_is_fitted(self)
+        return check_query(self, X, has_text=self.has_text_, finite=self._is_strict())
+
+    def _mean(self, ask, X) -> np.ndarray:
+        """Return the mean of what learners say about X; ``ask`` takes a learner and its columns of X."""
+        n_features = self.n_features_in_
+        every_column = np.arange(n_features)
+
+        def answer(number: int) -> np.ndarray:
+            features = self.drawn_features_[number]
+            return ask(
+                self.estimators_[number], X if np.array_equal(features, every_column) else part_of(X, None, features)
+            )
+
+        threads = thread_count(type(self).__name__, self.n_jobs)
+        return added_answers(answer, len(self.estimators_), threads) / len(self.estimators_)
+
+    def check_fitted(self) -> None:
+        """Raise unless the attributes of a model file agree with each other."""
+        who, wanted = type(self).__name__, type(self._learner())
+        for learner in self.estimators_:
+            if type(learner) is not wanted:
+                raise InputError(
+                    f"{who}: estimators_ must be of the class {wanted.__name__}; got {type(learner).__name__}."
+                )
+            if learner.n_features_in_ != self.drawn_features_.shape[1]:
+                raise InputError(f"{who}: estimators_ must have as many features as were drawn for each.")
+            self._check_learner(learner)
+
+    @abstractmethod
+    def _check_learner(self, learner: Any) -> None:
+        """Raise unless the answers of a learner from a model file can be used."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inside = get_tags(self._learner()).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inside.sparse, inside.allow_nan
+        return tags
+
+
+def kept_values(value: Any, kept: np.ndarray, n_rows: int) -> Any:
+    """Return a parameter for the rows that are kept, if it has one value for each row."""
+    has_rows = hasattr(value, "__len__") and not isinstance(value, (str, dict)) and len(value) == n_rows
+    return np.asarray(value)[kept] if has_rows else value
+
+
+def has_scores(bagging: Bagging) -> bool:
+    """Return whether the learners have ``decision_function``."""
+    return hasattr(bagging._learner(), "decision_function")
+
+
+@describe
+class BaggingClassifier(ClassifierMixin, Bagging):
+    """Let many classifiers vote, each of which learnt from its own draw of the rows.
+
+    Like :class:`sklearn.ensemble.BaggingClassifier`, with its parameters and attributes. Differences: (1) the default
+    learner is Eigenwood's :class:`DecisionTreeClassifier`; (2) ``resample`` and ``voting``; (3) a weight is a repeated
+    row, also when rows are not put back, and ``max_samples=None`` draws as many rows as the weights stand for, at least
+    as many as there are different ones; (4) ``oob_score`` takes any metric, goes with ``warm_start``, and comes with an
+    interval; rows that every learner saw are left out of it; (5) frames with columns of text are handed on to learners
+    as they are; (6) threads instead of processes, ``time_limit``, callbacks and a ``certificate_``.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        The learner; None is :class:`DecisionTreeClassifier`. Where it has a ``random_state``, each gets its own seed.
+    n_estimators : int, default=10
+        How many learners.
+    max_samples : int, float or None, default=None
+        How many rows each learner draws; a float is a fraction, None as many as there are.
+    max_features : int or float, default=1.0
+        How many features each learner draws; a float is a fraction.
+    bootstrap, bootstrap_features : bool, default=True and False
+        Whether rows, and features, are put back after they were drawn.
+    oob_score : bool, str or function, default=False
+        Score the rows by those learners that did not see them: True is the accuracy; or the name of a scorer of
+        scikit-learn, or a function of y_true and y_pred.
+    warm_start : bool, default=False
+        Keep the learners of the last fit and add more, up to ``n_estimators``.
+    random_state : int, RandomState or None, default=None
+        Draws rows, features and the seeds of the learners. Learner t gets the same whatever ``n_jobs`` and
+        ``n_estimators`` are.
+    verbose : int, default=0
+        Is there for scikit-learn's sake; ``set_callbacks(ProgressBar())`` shows progress.
+    resample : bool, default=False
+        Give each learner the rows that it drew, instead of all rows with weights that say how often it drew them. That
+        is faster where a fit takes longer the more rows there are. Learners without ``sample_weight`` are always given
+        the rows.
+    voting : 'auto', 'probability' or 'majority', default='auto'
+        The mean of the learners' probabilities, or one vote for each; 'auto' is the mean where learners have
+        probabilities.
+
+    Attributes
+    ----------
+    estimator_, estimators_, estimators_features_, estimators_samples_, classes_, n_classes_, n_features_in_
+        As in scikit-learn, and so is feature_names_in_.
+    drawn_features_ : ndarray of shape (n_learners, n_drawn)
+        ``estimators_features_`` as one array.
+    n_draws_ : int
+        How many rows each learner drew.
+    oob_score_, oob_decision_function_
+        As in scikit-learn, if ``oob_score`` is set; NaN for rows that every learner saw.
+    oob_interval_ : ndarray of shape (2,)
+        The 95 % interval of ``oob_score_``: Wilson's for the accuracy, else from resamples of the rows.
+    stop_reason_ : 'finished', 'time_limit' or 'callback'
+    certificate_ : Certificate
+
+    Examples
+    --------
+    >>> from eigenwood import BaggingClassifier
+    >>> from eigenwood.data.datasets import load
+    >>> heart = load("heart")
+    >>> model = BaggingClassifier(n_estimators=50, oob_score=True, random_state=0).fit(heart.X, heart.y)
+    >>> bool(model.oob_interval_[0] < model.oob_score_ < model.oob_interval_[1]), model.certificate_.holds
+    (True, True)
+    """
+
+    classes_: np.ndarray
+
+    PARAMS = {**BAGGING_PARAMS, "voting": Choice(VOTINGS)}
+    FITTED = {"classes_": Labels("n_classes", least=1), **BAGGING_STATE}
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=10,
+        *,
+        max_samples=None,
+        max_features=1.0,
+        bootstrap=True,
+        bootstrap_features=False,
+        oob_score=False,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        resample=False,
+        voting=AUTO,
+        time_limit=None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.resample = resample
+        self.voting = voting
+        self.time_limit = time_limit
+
+    @property
+    def n_classes_(self):
+        """The number of classes."""
+        check_is_fitted(self)
+        return self.classes_.size
+
+    def predict(self, X, **params):
+        """Return the class with the highest mean probability, or the most votes, for each row."""
+        check_routed(self, "predict", params)
+        shares = self.predict_proba(X, **params)
+        return self.classes_.take(shares.argmax(axis=1))
+
+    def predict_proba(self, X, **params):
+        """Return the mean of the learners' probabilities for each row, or the shares of their votes."""
+        routed = self._routed("predict_proba", params)
+        X, n_classes = self._query(X), self.n_classes_
+        own = routed.get(self._callee(self.estimator_), {})
+        return self._mean(lambda learner, part: self._said(learner, part, n_classes, own), X)
+
+    def predict_log_proba(self, X, **params):
+        """Return the logarithm of ``predict_proba``."""
+        check_routed(self, "predict_log_proba", params)
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, **params))
+
+    @available_if(has_scores)
+    def decision_function(self, X, **params):
+        """Return the mean of the learners' scores for each row."""
+        own = self._routed("decision_function", params).get("decision_function", {})
+        X = self._query(X)
+        seen = min(learner.classes_.size for learner in self.estimators_)
+        if seen < self.n_classes_:
+            raise InputError(
+                f"{type(self).__name__}: decision_function must have learners that saw all {self.n_classes_} classes; "
+                f"got one that saw {seen}."
+            )
+        return self._mean(lambda learner, part: learner.decision_function(part, **own), X)
+
+    def _learner(self) -> Any:
+        return DecisionTreeClassifier() if self.estimator is None else self.estimator
+
+    def _callee(self, learner: Any) -> str:
+        if self.voting == PROBABILITY or (self.voting == AUTO and hasattr(learner, "predict_proba")):
+            return "predict_proba"
+        return "predict"
+
+    def _check_choices(self) -> None:
+        learner = self._learner()
+        if self.voting == PROBABILITY and not hasattr(learner, "predict_proba"):
+            raise InputError(
+                f"{type(self).__name__}: voting must be 'auto' or 'majority' for a learner without predict_proba; got "
+                f"'probability' and {type(learner).__name__}."
+            )
+
+    def _checked_target(self, y, n_rows, kept, known) -> tuple:
+        labels = check_labels(self, y, n_rows)[kept]
+        classes = (
+            Classes(*np.unique(labels, return_inverse=True)) if known is None else check_known(self, labels, known)
+        )
+        return classes.codes, classes.codes, classes.labels
+
+    def _said(self, learner: Any, X: Any, n_values: int, params: dict) -> np.ndarray:
+        n_rows = X.shape[0]
+        said = getattr(learner, self._callee(learner))(X, **params)
+        shares = np.zeros((n_rows, n_values))
+        if self._callee(learner) == "predict":
+            shares[np.arange(n_rows), np.asarray(said, dtype=np.intp)] = 1.0
+        else:
+            shares[:, np.asarray(learner.classes_, dtype=np.intp)] = said
+        return shares
+
+    def _answers(self, data: BaggingData, tally: Tally) -> Answers:
+        rows, labels = tally.heard(), data.labels
+        shares = tally.means()[rows]
+        said = self.classes_[shares.argmax(axis=1)]
+        return Answers(self.classes_[data.codes[rows]], said, shares, data.weights[rows], labels)
+
+    def _vote_claims(self, data: BaggingData, tally: Tally) -> list[Claim]:
+        if self.n_classes_ < 2:
+            return []
+        return vote_claims(assessed_vote(tally.ballots, data.codes, data.weights, self.n_classes_))
+
+    def _store_answers(self, means: np.ndarray) -> None:
+        self.oob_decision_function_ = means
+
+    def _attributes(self, data: BaggingData, draws: Draws, step: Step) -> dict:
+        return {"classes_": data.labels, **super()._attributes(data, draws, step)}
+
+    def _check_learner(self, learner: Any) -> None:
+        who, codes = type(self).__name__, getattr(learner, "classes_", None)
+        if not is_classifier(learner) or not isinstance(codes, np.ndarray) or codes.dtype.kind not in "iu":
+            raise InputError(f"{who}: estimators_ must be classifiers whose classes_ are codes.")
+        if codes.min() < 0 or codes.max() >= self.classes_.size:
+            raise InputError(f"{who}: estimators_ must know only the {self.classes_.size} classes; got another.")
+
+
+@describe
+class BaggingRegressor(RegressorMixin, Bagging):
+    """Take the mean of many regressors, each of which learnt from its own draw of the rows.
+
+    Like :class:`sklearn.ensemble.BaggingRegressor`, with its parameters and attributes; it differs from it as
+    :class:`BaggingClassifier` does from its twin.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        The learner; None is :class:`DecisionTreeRegressor`.
+    oob_score : bool, str or function, default=False
+        As in :class:`BaggingClassifier`; True is R².
+    n_estimators, max_samples, max_features, bootstrap, bootstrap_features, warm_start, random_state, verbose, resample
+        As in :class:`BaggingClassifier`.
+
+    Attributes
+    ----------
+    oob_prediction_
+        As in scikit-learn, if ``oob_score`` is set; NaN for rows that every learner saw.
+    estimator_, estimators_, estimators_features_, estimators_samples_, n_features_in_, feature_names_in_, n_outputs_
+        As in scikit-learn.
+    drawn_features_, n_draws_, oob_score_, oob_interval_, stop_reason_, certificate_
+        As in :class:`BaggingClassifier`.
+
+    Examples
+    --------
+    >>> from eigenwood import BaggingRegressor
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 3.0]
+    >>> model = BaggingRegressor(n_estimators=20, random_state=0).fit(X, y)
+    >>> bool(0.0 < model.predict([[1.0]])[0] < 3.0), len(model)
+    (True, 20)
+    """
+
+    n_outputs_: int
+
+    PARAMS = BAGGING_PARAMS
+    FITTED = {"n_outputs_": COUNT, **BAGGING_STATE}
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=10,
+        *,
+        max_samples=None,
+        max_features=1.0,
+        bootstrap=True,
+        bootstrap_features=False,
+        oob_score=False,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+        resample=False,
+        time_limit=None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.resample = resample
+        self.time_limit = time_limit
+
+    def predict(self, X, **params):
+        """Return the mean of what the learners predict for each row."""
+        own = self._routed("predict", params).get("predict", {})
+        X = self._query(X)
+        return self._mean(lambda learner, part: learner.predict(part, **own), X)
+
+    def _learner(self) -> Any:
+        return DecisionTreeRegressor() if self.estimator is None else self.estimator
+
+    def _checked_target(self, y, n_rows, kept, known) -> tuple:
+        amounts = check_amounts(self, y, n_rows)[kept]
+        if amounts.shape[1] > 1:
+            return amounts, np.unique(amounts, axis=0, return_inverse=True)[1].ravel(), None
+        return amounts[:, 0], np.unique(amounts[:, 0], return_inverse=True)[1], None
+
+    def _said(self, learner: Any, X: Any, n_values: int, params: dict) -> np.ndarray:
+        return learner.predict(X, **params)
+
+    def _answers(self, data: BaggingData, tally: Tally) -> Answers:
+        rows, y = tally.heard(), data.material.y
+        return Answers(
+            y[rows], tally.means()[rows].reshape(y[rows].shape), np.empty((rows.size, 0)), data.weights[rows], None
+        )
+
+    def _vote_claims(self, data: BaggingData, tally: Tally) -> list[Claim]:
+        return []
+
+    def _store_answers(self, means: np.ndarray) -> None:
+        self.oob_prediction_ = means[:, 0] if means.shape[1] == 1 else means
+
+    def _attributes(self, data: BaggingData, draws: Draws, step: Step) -> dict:
+        return {"n_outputs_": data.n_values(), **super()._attributes(data, draws, step)}
+
+    def _check_learner(self, learner: Any) -> None:
+        if not is_regressor(learner) or getattr(learner, "n_outputs_", 1) != self.n_outputs_:
+            raise InputError(f"{type(self).__name__}: estimators_ must be regressors of {self.n_outputs_} outputs.")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = get_tags(self._learner()).target_tags.multi_output
+        return tags
+
+
+def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
+    """Return the certificate, recomputed from the rows that were given to ``fit``.
+
+    Every learner's rows are drawn again and it is asked about the others, one after the other; and the first learner is
+    fitted again, to see that it is the one that follows from these rows.
+    """
+    check_query(model, X, has_text=model.has_text_, finite=model._is_strict())
+    again = clone(model)
+    data = again._checked(X, y, sample_weight, {}, known=getattr(model, "classes_", None))
+    draws = again._draws(data, model.seed_)
+    workshop = again._workshop(data, draws, None, asks=True, alone=True)
+    tally = Tally(data.weights.size, data.n_values(), keeps_ballots=data.labels is not None)
+    for number, learner in enumerate(model.estimators_):
+        tally.hear(workshop.asked_again(number, learner).left)
+    claims = model._proved(data, tally, model._scored(data, tally)).claims
+    if len(model.estimators_) == 1 and model.stop_reason_ == TIME_UP:
+        return Certificate(claims)  # time has cut the only learner short, nobody can say where
+    with one_blas_thread():
+        first = workshop.made(0)
+    said = [again._said(learner, workshop.columns_of(0), data.n_values(), {}) for learner in (first.learner, model[0])]
+    n_others = int((said[0] != said[1]).reshape(data.weights.size, -1).any(axis=1).sum())
+    statement = "rows on which the first learner, fitted again, says something else"
+    return Certificate((*claims, at_most("first learner", statement, n_others, 0)))

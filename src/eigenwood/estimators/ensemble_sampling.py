@@ -1,0 +1,186 @@
+"""Which rows and features each learner of an ensemble gets.
+
+Everything follows from one seed and the learner's number, so that learner 7 gets the same rows on any number of
+threads, after an interruption, and whether it was asked for at once or added later.
+
+Weights mean repeated rows, here too. Equal rows stand side by side in an order that does not depend on the table's, and
+are drawn from together; only then it is decided which of them it was:
+
+    rows        a a a    b    c c         drawn together     a: 2   b: 0   c: 3
+    weights     1 1 1    1    2 1         then apart         0 1 1     0   1 2
+
+So a row of weight 3 and a row given three times lead to the same learners, and each of three equal rows can still be
+out of bag alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eigenwood.errors import InputError
+
+MOST_DRAWS = 10**9
+FEW_DRAWS = 10
+
+
+class Population(NamedTuple):
+    """Rows to draw from, equal ones side by side."""
+
+    rows: np.ndarray  # (n_rows,) their places
+    weights: np.ndarray  # (n_rows,) their weights, all above 0
+    start: np.ndarray  # (n_groups + 1,) where each group of equal rows begins
+
+    def mass(self) -> np.ndarray:
+        """Return the weight of each group."""
+        return np.add.reduceat(self.weights, self.start[:-1])
+
+    def is_whole(self) -> bool:
+        """Return whether the weights count repeated rows."""
+        return bool((self.weights == np.round(self.weights)).all())
+
+
+class Draws(NamedTuple):
+    """How learners draw: from which rows and features, how many, with or without putting them back."""
+
+    population: Population
+    n_rows: int
+    with_replacement: bool
+    n_features_in: int
+    n_features: int
+    features_with_replacement: bool
+    seed: int
+
+
+class Seeds(NamedTuple):
+    """The seeds of one learner."""
+
+    groups: int
+    rows: int
+    features: int
+    learner: np.random.SeedSequence
+
+
+def draw_count(who: str, max_samples: Any, population: Population, *, with_replacement: bool) -> int:
+    """Return how many rows a learner draws; a fraction, or None, is of the rows for which the weights stand."""
+    total, n_groups = float(population.weights.sum()), population.start.size - 1
+    if max_samples is None:
+        # weights that are not meant as counts, say shares of 1, must not leave a learner without rows
+        count = max(n_groups, round(total))
+    elif isinstance(max_samples, Integral):
+        count = int(max_samples)
+    else:
+        count = max(int(max_samples * total), 1)
+        if count < FEW_DRAWS <= population.rows.size and total != population.rows.size:
+            warnings.warn(
+                f"{who}: max_samples={max_samples} of a total weight of {total:.3g} is a draw of {count} for each "
+                "learner; an integer says how many rows are meant.",
+                stacklevel=5,
+            )
+    if not with_replacement:
+        count = without_replacement(who, max_samples, count, population)
+    if count > MOST_DRAWS:
+        raise InputError(f"{who}: max_samples must come to at most {MOST_DRAWS} rows; got {count}.")
+    return count
+
+
+def without_replacement(who: str, max_samples: Any, count: int, population: Population) -> int:
+    """Return how many rows can be drawn when none is put back."""
+    if population.is_whole():
+        available = round(float(population.weights.sum()))
+    else:
+        available = population.rows.size
+        warnings.warn(
+            f"{who}: weights that are not whole numbers are chances here, since bootstrap is False; a row is drawn at "
+            "most once.",
+            stacklevel=6,
+        )
+    count = min(count, available) if max_samples is None else count
+    if count > available:
+        raise InputError(f"{who}: max_samples must be at most {available} rows when bootstrap is False; got {count}.")
+    return count
+
+
+def drawn_feature_count(who: str, max_features: Any, n_features: int) -> int:
+    """Return how many features a learner draws."""
+    if not isinstance(max_features, Integral):
+        return max(1, int(max_features * n_features))
+    if int(max_features) > n_features:
+        raise InputError(f"{who}: max_features must be at most the {n_features} features; got {max_features}.")
+    return int(max_features)
+
+
+def population_of(marks: np.ndarray, weights: np.ndarray) -> Population:
+    """Return the rows in the order of their marks, which are equal for equal rows."""
+    rows = np.argsort(marks, kind="stable")
+    is_new = np.concatenate([[True], np.diff(marks[rows]) != 0])
+    return Population(rows, weights[rows], np.append(np.flatnonzero(is_new), rows.size))
+
+
+def seeds_of(draws: Draws, number: int) -> Seeds:
+    """Return the seeds of a learner."""
+    drawn, learner = np.random.SeedSequence([draws.seed, number]).spawn(2)
+    groups, rows, features = (int(word) for word in drawn.generate_state(3))
+    return Seeds(groups, rows, features, learner)
+
+
+def row_counts(draws: Draws, number: int) -> np.ndarray:
+    """Return how often a learner got each row."""
+    seeds, population = seeds_of(draws, number), draws.population
+    among_groups, among_rows = np.random.default_rng(seeds.groups), np.random.default_rng(seeds.rows)
+    counts = np.empty(population.rows.size, dtype=np.int64)
+    if draws.with_replacement:
+        mass = population.mass()
+        drawn = among_groups.multinomial(draws.n_rows, mass / mass.sum())
+        counts[population.rows] = shared_out(population, drawn, among_rows)
+    elif population.is_whole():
+        drawn = among_groups.multivariate_hypergeometric(population.mass().astype(np.int64), draws.n_rows)
+        counts[population.rows] = dealt_out(population, drawn, among_rows)
+    else:
+        shares = population.weights / population.weights.sum()
+        taken = among_groups.choice(population.rows, draws.n_rows, replace=False, p=shares)
+        counts[:] = 0
+        counts[taken] = 1
+    return counts
+
+
+def shared_out(population: Population, drawn: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return how often each row was meant when its group was drawn, where a row can be drawn again and again."""
+    sizes = np.diff(population.start)
+    counts = np.repeat(np.where(sizes == 1, drawn, 0), sizes)
+    groups = np.repeat(np.arange(sizes.size), np.where(sizes > 1, drawn, 0))
+    if groups.size == 0:
+        return counts
+    up_to = np.cumsum(population.weights)
+    before = np.concatenate([[0.0], up_to])[population.start]
+    points = before[groups] + rng.random(groups.size) * np.diff(before)[groups]
+    places = np.searchsorted(up_to, points, side="right")
+    within = np.clip(places, population.start[groups], population.start[groups + 1] - 1)  # rounding may leave the group
+    return counts + np.bincount(within, minlength=counts.size)
+
+
+def dealt_out(population: Population, drawn: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return how often each row was meant when its group was drawn, where a row of weight w can be drawn w times."""
+    sizes = np.diff(population.start)
+    counts = np.repeat(np.where(sizes == 1, drawn, 0), sizes)
+    several = np.repeat(sizes > 1, sizes)
+    copies = np.repeat(np.flatnonzero(several), population.weights[several].astype(np.int64))
+    groups = np.repeat(np.arange(sizes.size), sizes)[copies]
+    order = np.lexsort((rng.random(copies.size), groups))  # each group's copies stay together, shuffled
+    first = np.searchsorted(groups, groups)  # where the group of each copy begins
+    taken = np.arange(copies.size) - first < drawn[groups]
+    return counts + np.bincount(copies[order][taken], minlength=counts.size)
+
+
+def drawn_features(draws: Draws, number: int) -> np.ndarray:
+    """Return the features of a learner, in order; all of them if so many are wanted."""
+    rng = np.random.default_rng(seeds_of(draws, number).features)
+    return np.sort(rng.choice(draws.n_features_in, draws.n_features, replace=draws.features_with_replacement))
+
+
+def has_all_features(draws: Draws) -> bool:
+    """Return whether every learner gets all features as they stand."""
+    return draws.n_features == draws.n_features_in and not draws.features_with_replacement

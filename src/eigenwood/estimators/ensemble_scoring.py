@@ -1,0 +1,150 @@
+"""Scores of an ensemble on the rows that its learners did not see, by any metric, with their interval."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, get_scorer, r2_score
+
+from eigenwood.estimators.ensemble_learning import Left
+from eigenwood.proofs.out_of_bag import Ballot, Score, resampled_interval, row_total, share_interval
+
+ACCURACY, R2 = "accuracy", "r2"
+NAMES: dict[Any, str] = {accuracy_score: ACCURACY, r2_score: R2}
+SMALL_CODES = (np.int8, np.int16, np.int32)
+
+RowScore = Callable[[np.ndarray], float]  # of the rows at these places
+
+
+class Tally:
+    """Adds up what learners say about rows they did not see; ``hear`` is called in the order of their numbers."""
+
+    def __init__(self, n_rows: int, n_values: int, *, keeps_ballots: bool) -> None:
+        self.sums = np.zeros((n_rows, n_values))
+        self.counts = np.zeros(n_rows, dtype=np.int64)
+        self.ballots: list[Ballot] = []
+        self._code_type = next(kind for kind in SMALL_CODES if n_values <= np.iinfo(kind).max)
+        self._keeps_ballots = keeps_ballots
+
+    def hear(self, left: Left) -> None:
+        """Take note of one learner."""
+        if left.rows.size == 0:
+            return
+        said = left.said.reshape(left.rows.size, -1)
+        self.sums[left.rows] += said
+        self.counts[left.rows] += 1
+        if self._keeps_ballots:
+            self.ballots.append(Ballot(left.rows.astype(np.int32), said.argmax(axis=1).astype(self._code_type)))
+
+    def means(self) -> np.ndarray:
+        """Return the mean of what was said about each row; NaN where nobody was asked."""
+        return self.sums / np.where(self.counts > 0, self.counts, np.nan)[:, None]
+
+    def heard(self) -> np.ndarray:
+        """Return the rows about which somebody was asked."""
+        return np.flatnonzero(self.counts)
+
+
+class Answers(NamedTuple):
+    """The truth about rows, what an ensemble says of them, and their weights."""
+
+    y_true: np.ndarray
+    y_said: np.ndarray
+    shares: np.ndarray  # of the classes; no columns for amounts
+    weights: np.ndarray
+    labels: np.ndarray | None  # the classes; None for amounts
+
+
+class KnownAnswers(BaseEstimator):
+    """Stands in for an estimator whose answers are known already: a scorer asks it about places of rows."""
+
+    def __init__(self, answers: Answers) -> None:
+        self.answers = answers
+        self.fitted_ = True
+
+    def predict(self, rows):
+        return self.answers.y_said[rows]
+
+
+class KnownClasses(ClassifierMixin, KnownAnswers):
+    """The same for classes."""
+
+    @property
+    def classes_(self):
+        return self.answers.labels
+
+    def predict_proba(self, rows):
+        return self.answers.shares[rows]
+
+
+class KnownAmounts(RegressorMixin, KnownAnswers):
+    """The same for amounts."""
+
+
+def scored(metric: Any, answers: Answers, heard: float, seed: int) -> Score:
+    """Return the score of answers about rows out of bag; ``heard`` is their share of all rows."""
+    name, score = metric_of(metric, answers)
+    rows = np.arange(answers.y_true.shape[0])
+    value = score(rows)
+    if name == ACCURACY:
+        return Score(name, value, share_interval(value, row_total(answers.weights)), heard)
+    return Score(name, value, resampled_interval(nan_where_refused(score), rows.size, seed), heard)
+
+
+def metric_of(metric: Any, answers: Answers) -> tuple[str, RowScore]:
+    """Return the name of a metric, and what computes it for some rows; True is accuracy, or R² for amounts."""
+    if isinstance(metric, (bool, np.bool_)):
+        metric = R2 if answers.labels is None else ACCURACY
+    if not isinstance(metric, str):
+        return NAMES.get(metric, getattr(metric, "__name__", "the metric")), function_score(metric, answers)
+    function = next((function for function, name in NAMES.items() if name == metric), None)
+    return metric, scorer_score(metric, answers) if function is None else function_score(function, answers)
+
+
+def function_score(metric: Callable, answers: Answers) -> RowScore:
+    """Return what applies a function of y_true and y_pred to some rows."""
+
+    def score(rows: np.ndarray, **weights: np.ndarray) -> float:
+        return float(metric(answers.y_true[rows], answers.y_said[rows], **weights))
+
+    return weighted_if_taken(score, answers)
+
+
+def scorer_score(name: str, answers: Answers) -> RowScore:
+    """Return what applies a scorer of scikit-learn to some rows."""
+    scorer = get_scorer(name)
+    stand_in = KnownAmounts(answers) if answers.labels is None else KnownClasses(answers)
+
+    def score(rows: np.ndarray, **weights: np.ndarray) -> float:
+        return float(scorer(stand_in, rows, answers.y_true[rows], **weights))
+
+    return weighted_if_taken(score, answers)
+
+
+def weighted_if_taken(score: Callable[..., float], answers: Answers) -> RowScore:
+    """Return the score with the weights of the rows, unless all are 1 or the metric has no place for them."""
+    if (answers.weights == 1.0).all():
+        return score
+    try:
+        score(np.arange(answers.weights.size), sample_weight=answers.weights)
+    except TypeError:
+        return score
+    return lambda rows: score(rows, sample_weight=answers.weights[rows])
+
+
+def nan_where_refused(score: RowScore) -> RowScore:
+    """Return the score, NaN where a resample has too little in it: only one class, or equal amounts."""
+
+    def quiet_score(rows: np.ndarray) -> float:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return score(rows)
+            except ValueError:
+                return float("nan")
+
+    return quiet_score

@@ -1,0 +1,192 @@
+"""What can be proved about learners that vote, from the rows that each of them did not see.
+
+A row is *out of bag* for a learner that did not learn from it; its vote about that row is honest. From these votes
+follow a score with its interval, and Breiman's two numbers (Random Forests, 2001). For row i with class y let Q(j) be
+the share of the votes for class j, and ĵ the wrong class with the most votes:
+
+    margin        m_i = Q(y) - Q(ĵ)                     the vote is right where it is above 0
+    strength      s   = mean of m_i
+    correlation   ρ   = variance of m_i / (mean deviation of one learner's raw margin)²
+    bound         error ≤ ρ (1 - s²) / s²               Chebyshev's inequality, if s > 0
+
+One learner's raw margin is +1 where it says y, -1 where it says ĵ, and 0 elsewhere. Learners do not see the same rows,
+so a row shares its weight among the learners that were asked about it: then the bound is a theorem about the rows at
+hand, not only in the limit of many learners.
+
+Nothing here knows what a learner is: votes, classes and weights come as arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from eigenwood.proofs.claim import Claim, at_most, measured
+
+CONFIDENCE = 0.95
+ROUNDING = 1e-9  # relative
+MOST_RESAMPLES, LEAST_RESAMPLES = 500, 200
+MOST_DRAWS = 20_000_000  # rows drawn by all resamples together: about a second
+NO_VOTES = -np.inf
+NOTHING = 1e-28  # a square of margins that is mere rounding
+
+Interval = tuple[float, float]
+
+
+class Ballot(NamedTuple):
+    """What one learner says about the rows it did not see."""
+
+    rows: np.ndarray  # their places
+    votes: np.ndarray  # the code of the class it says for each
+
+
+class Vote(NamedTuple):
+    """How good a vote is, and why."""
+
+    error: (
+        float  # share of the rows whose class does not have the most votes, by weight; those nobody heard are left out
+    )
+    strength: float
+    correlation: float
+
+    def bound(self) -> float:
+        """Return ρ (1 - s²) / s², the most that the error can be; infinite unless the strength is above 0."""
+        if self.strength <= 0.0:
+            return float("inf")
+        return self.correlation * (1.0 - self.strength**2) / self.strength**2
+
+
+class Score(NamedTuple):
+    """A score of the rows that somebody did not see, and what it rests on."""
+
+    name: str  # of the metric
+    value: float
+    interval: Interval
+    heard: float  # share of the rows, by weight, that at least one learner did not see
+
+
+def vote_counts(ballots: Sequence[Ballot], n_rows: int, n_classes: int) -> np.ndarray:
+    """Return how many learners say each class of each row, shape (n_rows, n_classes).
+
+    >>> vote_counts([Ballot(np.array([0, 2]), np.array([1, 1])), Ballot(np.array([2]), np.array([0]))], 3, 2)
+    array([[0., 1.],
+           [0., 0.],
+           [1., 1.]])
+    """
+    counts = np.zeros((n_rows, n_classes))
+    for ballot in ballots:
+        counts[ballot.rows, ballot.votes] += 1.0
+    return counts
+
+
+def strongest_rivals(counts: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return for each row the wrong class with the most votes."""
+    others = counts.copy()
+    others[np.arange(codes.size), codes] = NO_VOTES
+    return others.argmax(axis=1)
+
+
+def assessed_vote(ballots: Sequence[Ballot], codes: np.ndarray, weights: np.ndarray, n_classes: int) -> Vote:
+    """Return error, strength and correlation of the majority vote of learners about rows they did not see."""
+    counts = vote_counts(ballots, codes.size, n_classes)
+    n_heard = counts.sum(axis=1)
+    mass = np.where(n_heard > 0, weights, 0.0)
+    mass = mass / mass.sum()
+    rows, rivals = np.arange(codes.size), strongest_rivals(counts, codes)
+    margins = (counts[rows, codes] - counts[rows, rivals]) / np.maximum(n_heard, 1.0)
+    strength = float(np.clip(mass @ margins, -1.0, 1.0))
+    variance = float(mass @ (margins - strength) ** 2)
+    deviation = mean_deviation(ballots, codes, rivals, mass / np.maximum(n_heard, 1.0))
+    error = float(mass @ (counts.argmax(axis=1) != codes))
+    return Vote(error, strength, quotient(variance, deviation**2))
+
+
+def mean_deviation(ballots: Sequence[Ballot], codes: np.ndarray, rivals: np.ndarray, mass: np.ndarray) -> float:
+    """Return the standard deviation of one learner's raw margin, in the mean over learners.
+
+    ``mass`` is what a row gives to each learner that was asked about it.
+    """
+    total = 0.0
+    for rows, votes in ballots:
+        own, raw = mass[rows], (votes == codes[rows]).astype(float) - (votes == rivals[rows])
+        if own.any():
+            total += own.sum() * np.sqrt(np.average((raw - np.average(raw, weights=own)) ** 2, weights=own))
+    return float(total)
+
+
+def quotient(above: float, below: float) -> float:
+    """Return above / below; 0 / 0 is 0, since learners that never differ from a constant have nothing in common."""
+    if above <= NOTHING:
+        return 0.0
+    return above / below if below > NOTHING else float("inf")
+
+
+def row_total(weights: np.ndarray) -> float:
+    """Return how many rows weights stand for: their sum if they count repeated rows, else Kish's effective number.
+
+    >>> row_total(np.array([1.0, 2.0])), row_total(np.array([0.5, 0.5, 0.5]))
+    (3.0, 3.0)
+    """
+    total = float(weights.sum())
+    is_whole = bool((weights == np.round(weights)).all())
+    return total if is_whole else total**2 / float((weights**2).sum())
+
+
+def share_interval(share: float, n_rows: float, confidence: float = CONFIDENCE) -> Interval:
+    """Return Wilson's interval for a share that was seen among ``n_rows`` rows; these need not be a whole number.
+
+    >>> low, high = share_interval(0.9, 100)
+    >>> round(low, 4), round(high, 4)
+    (0.8256, 0.9448)
+    """
+    z = float(ndtri((1.0 + confidence) / 2.0))
+    centre = share + z**2 / (2.0 * n_rows)
+    half = z * np.sqrt(share * (1.0 - share) / n_rows + z**2 / (4.0 * n_rows**2))
+    scale = 1.0 + z**2 / n_rows
+    return max(float((centre - half) / scale), 0.0), min(float((centre + half) / scale), 1.0)
+
+
+def resampled_interval(
+    score: Callable[[np.ndarray], float], n_rows: int, seed: int, confidence: float = CONFIDENCE
+) -> Interval:
+    """Return the middle of the scores of many resamples of the rows; ``score`` takes places of rows.
+
+    A resample about which the score says nothing (NaN) does not count; if none says anything, nor does the interval.
+    """
+    rng = np.random.default_rng(seed)
+    n_resamples = min(max(MOST_DRAWS // n_rows, LEAST_RESAMPLES), MOST_RESAMPLES)
+    scores = np.array([score(rng.integers(n_rows, size=n_rows)) for _ in range(n_resamples)])
+    scores = scores[~np.isnan(scores)]
+    if scores.size == 0:
+        return float("nan"), float("nan")
+    low, high = np.quantile(scores, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+    return float(low), float(high)
+
+
+def score_claims(score: Score) -> list[Claim]:
+    """Return what was measured on rows out of bag; a score whose interval could not be found claims none."""
+    claims = [
+        measured("left out", "share of the rows that at least one learner did not see", score.heard),
+        measured("out-of-bag score", f"{score.name} on rows that the learners asked did not see", score.value),
+    ]
+    for name, end in zip(("lower", "upper"), score.interval, strict=True):
+        if not np.isnan(end):
+            statement = f"{name} end of the {CONFIDENCE:.0%} interval of that score".replace("%", " %")
+            claims.append(measured(f"out-of-bag {name}", statement, end))
+    return claims
+
+
+def vote_claims(vote: Vote) -> list[Claim]:
+    """Return Breiman's strength, correlation and bound."""
+    claims = [
+        measured("strength", "mean margin s of the vote on rows out of bag", vote.strength),
+        measured("correlation", "mean correlation ρ of the learners' raw margins", vote.correlation),
+    ]
+    if vote.strength > 0.0:
+        bound = vote.bound() * (1.0 + ROUNDING) + ROUNDING
+        return [*claims, at_most("vote error", "error of the vote out of bag ≤ ρ (1 - s²) / s²", vote.error, bound)]
+    statement = "error of the vote out of bag; nothing bounds it, since the strength is not above 0"
+    return [*claims, measured("vote error", statement, vote.error)]
