@@ -44,6 +44,18 @@ def word_count(n):
 
 
 @njit(cache=True, nogil=True)
+def add_member(bits, member):
+    """Add an integer to the set."""
+    bits[member >> 6] |= ONE << np.uint64(member & 63)
+
+
+@njit(cache=True, nogil=True)
+def is_member(bits, member):
+    """Return whether an integer is in the set."""
+    return (bits[member >> 6] >> np.uint64(member & 63)) & ONE != 0
+
+
+@njit(cache=True, nogil=True)
 def taken_out(bits, n_words, members):
     """Write the members of the set to ``members``, in order, and return their number; the set is empty then."""
     n = 0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from eigenwood.core.bits import ONE
+from eigenwood.core.bits import ONE, word_count
 from eigenwood.core.compiling import counted, uncounted
 from eigenwood.core.distinct import mixed
 from eigenwood.core.sorting import sorted_order
@@ -33,7 +33,7 @@ from eigenwood.core.tree.impurity import (
     weighted_median,
 )
 from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD
-from eigenwood.core.tree.ordering import is_ordered
+from eigenwood.core.tree.ordering import is_kept, is_ordered
 from eigenwood.core.tree.splitting import Node, Sample, find_split, new_bench
 
 LEFT, RIGHT, FEATURE, DEFAULT_LEFT, CHAINED, N_ROWS, LISTED = range(7)  # what a node is, in whole numbers …
@@ -65,6 +65,7 @@ class Growth(NamedTuple):
     stack: np.ndarray  # (n, 6) START … SIDE
     seeds: np.ndarray  # (n, 1)
     bounds: np.ndarray  # (n, 2)
+    constants: np.ndarray  # (n, n_words) the columns that are constant above, as bits
     opened: np.ndarray  # (n, 5) node, start, end, depth, only
     open_seeds: np.ndarray
     open_bounds: np.ndarray
@@ -382,7 +383,7 @@ def stays_leaf(known, pure, place, rule):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def new_growth(root, n_values, n_opened):
+def new_growth(root, n_values, n_words, n_opened):
     """Return a growth of which only the root waits."""
     growth = Growth(
         np.empty((FIRST_NODES, 7), dtype=np.int32),
@@ -392,6 +393,7 @@ def new_growth(root, n_values, n_opened):
         np.empty((FIRST_NODES, 6), dtype=np.int64),
         np.empty((FIRST_NODES, 1), dtype=np.uint64),
         np.empty((FIRST_NODES, 2)),
+        np.zeros((FIRST_NODES, n_words), dtype=np.uint64),
         np.empty((n_opened, 5), dtype=np.int64),
         np.empty(n_opened, dtype=np.uint64),
         np.empty((n_opened, 2)),
@@ -407,16 +409,17 @@ def new_growth(root, n_values, n_opened):
 def with_room(growth, n_lines):
     """Return the growth with more room for whatever might not have enough: for a list, that is ``n_lines``."""
     whole, real, value, categories = growth.whole, growth.real, growth.value, growth.categories
-    stack, seeds, bounds = growth.stack, growth.seeds, growth.bounds
+    stack, seeds, bounds, constants = growth.stack, growth.seeds, growth.bounds, growth.constants
     if nodes_are_full(growth):
         whole, real, value = more_lines(whole), more_lines(real), more_lines(value)
     if stack_is_full(growth):
         stack, seeds, bounds = more_lines(stack), more_lines(seeds), more_lines(bounds)
+        constants = more_lines(constants)
     if lists_are_full(growth, n_lines):
         categories = np.empty(2 * categories.size + n_lines, dtype=np.int32)
         categories[: growth.categories.size] = growth.categories
-    is_open = growth.opened, growth.open_seeds, growth.open_bounds
-    return Growth(whole, real, value, categories, stack, seeds, bounds, *is_open, growth.counts, growth.first_decrease)
+    waiting, is_open = (stack, seeds, bounds, constants), (growth.opened, growth.open_seeds, growth.open_bounds)
+    return Growth(whole, real, value, categories, *waiting, *is_open, growth.counts, growth.first_decrease)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -430,7 +433,7 @@ def grow_part(codes, features, target, rows, root, rule, signs, logs, n_sums, n_
     """
     n_outputs = target.starts.size - 1
     ordered = is_ordered(rule.criterion, rule.whole, n_outputs) and not rule.at_random
-    growth = new_growth(root, n_values, rows.size if rule.multiway else 2)
+    growth = new_growth(root, n_values, word_count(codes.feature.size), rows.size if rule.multiway else 2)
     counts, spare = growth.counts, np.empty(rows.size, dtype=np.int32)
     table, goal, seats, floor = codes, target, rows, 0  # those of the nodes at hand: the root's, or a small node's own
     small = most_local
@@ -464,6 +467,7 @@ def grow_part(codes, features, target, rows, root, rule, signs, logs, n_sums, n_
             start, end = growth.stack[floor, START], growth.stack[floor, END]
             table, goal, seats = own_table(codes, target, rows[start:end], ordered)
             growth.stack[floor, START], growth.stack[floor, END] = 0, end - start
+            growth.constants[floor] = 0
         else:
             table, goal, seats, floor, small = codes, target, rows, 0, most_local
     n_nodes, n_open = counts[N_NODES], counts[N_OPEN]
@@ -536,6 +540,8 @@ def grow_nodes(
             if not stays_leaf(known, pure, place, rule):
                 leave_open(growth, node, place)
             continue
+        for k in range(bench.constant.size):
+            bench.constant[k] = growth.constants[top, k]
         split, n_lines = find_split(table, features, sample, sums, starts, signs, rule, known, only, logs, bench)
         decrease = (known.cost - split.cost) / rule.total_weight
         if split.candidate < 0 or (only < 0 and decrease + ROUNDING < rule.min_decrease):
@@ -572,7 +578,7 @@ def branch(table, goal, features, rule, signs, growth, bench, n_lines, own, node
     whole, counts, is_category = growth.whole, growth.counts, features.kind[split.feature] == CATEGORY
     lines = bench.best_lines[:n_lines]
     n_left = moved_rows(table, features, own, split, lines, spare)
-    if table.order.shape[0] > 0:
+    if is_kept(table.order, own.size):
         move_orders(table.order, own, place.start, n_left, bench.is_left, spare)
     left_rows, right_rows, linked = own[:n_left], own[n_left:], is_category and rule.multiway
     heavier_left = weight_of(goal.weights, left_rows) > weight_of(goal.weights, right_rows)
@@ -598,3 +604,5 @@ def branch(table, goal, features, rule, signs, growth, bench, n_lines, own, node
     left = (place.start, place.start + n_left, place.depth + 1, -1, node, LEFT)
     lower, upper = middle if sign < 0 else place.lower, middle if sign > 0 else place.upper
     counts[N_STACK] = push(stack, seeds, bounds, top, left, mixed(place.seed + ONE), lower, upper)
+    for k in range(bench.constant.size):
+        growth.constants[top - 1, k] = growth.constants[top, k] = bench.constant[k]

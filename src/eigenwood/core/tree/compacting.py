@@ -30,9 +30,8 @@ def compacted(codes, rows, ordered):
     widest = 1
     for i in range(n_columns):
         widest = max(widest, codes.start[i + 1] - codes.start[i])
-    bits = np.zeros(word_count(max(widest, codes.slot_feature.size)), dtype=np.uint64)
-    rank = np.empty(max(widest, codes.slot_feature.size), dtype=np.int32)
-    present = np.empty(max(widest, codes.slot_feature.size), dtype=np.int64)
+    bits = np.zeros(word_count(widest), dtype=np.uint64)
+    rank, present = np.empty(widest, dtype=np.int32), np.empty(min(widest, n_rows), dtype=np.int64)
     columns = np.empty((n_columns, n_rows), dtype=np.uint16)
     feature, start = np.empty(n_columns, dtype=np.int32), np.zeros(n_columns + 1, dtype=np.int64)
     meaning = np.empty(n_columns * min(n_rows, widest), dtype=np.int32)
@@ -53,21 +52,7 @@ def compacted(codes, rows, ordered):
         feature[n_kept] = codes.feature[c]
         start[n_kept + 1] = start[n_kept] + n_present
         n_kept += 1
-    entry_start = np.zeros(n_rows + 1, dtype=np.int64)
-    for i in range(n_rows):
-        entry_start[i + 1] = entry_start[i] + codes.entry_start[rows[i] + 1] - codes.entry_start[rows[i]]
-        for e in range(codes.entry_start[rows[i]], codes.entry_start[rows[i] + 1]):
-            slot = codes.entries[e]
-            bits[slot >> 6] |= ONE << np.uint64(slot & 63)
-    n_slots = taken_out(bits, word_count(codes.slot_feature.size), present)
-    slots = present[:n_slots]
-    for i in range(n_slots):
-        rank[slots[i]] = i
-    entries = np.empty(entry_start[-1], dtype=np.int32)
-    for i in range(n_rows):
-        first = codes.entry_start[rows[i]]
-        for e in range(entry_start[i], entry_start[i + 1]):
-            entries[e] = rank[codes.entries[first + e - entry_start[i]]]
+    entry_start, entries, slots = compacted_entries(codes, rows)
     return Codes(
         columns[:n_kept],
         feature[:n_kept].copy(),
@@ -79,6 +64,32 @@ def compacted(codes, rows, ordered):
         codes.slot_code[slots],
         rows_by_code(columns[:n_kept], start) if ordered else np.empty((0, 0), dtype=np.uint16),
     )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def compacted_entries(codes, rows):
+    """Return the entries of some rows, and the slots that some of the rows have and others do not."""
+    n_rows, n_slots, n_entries, n_kept = rows.size, codes.slot_feature.size, 0, 0
+    counts, slots = np.zeros(n_slots, dtype=np.int32), np.empty(n_slots, dtype=np.int64)
+    for row in rows:
+        for e in range(codes.entry_start[row], codes.entry_start[row + 1]):
+            counts[codes.entries[e]] += 1
+    for slot in range(n_slots):
+        if 0 < counts[slot] < n_rows:
+            n_entries += counts[slot]
+            slots[n_kept], counts[slot] = slot, n_kept
+            n_kept += 1
+        else:
+            counts[slot] = -1
+    entry_start, entries = np.zeros(n_rows + 1, dtype=np.int64), np.empty(n_entries, dtype=np.int32)
+    n = 0
+    for i in range(n_rows):
+        for e in range(codes.entry_start[rows[i]], codes.entry_start[rows[i] + 1]):
+            if counts[codes.entries[e]] >= 0:
+                entries[n] = counts[codes.entries[e]]
+                n += 1
+        entry_start[i + 1] = n
+    return entry_start, entries, slots[:n_kept]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

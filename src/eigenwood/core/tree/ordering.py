@@ -17,8 +17,7 @@ from eigenwood.core.compiling import uncounted
 from eigenwood.core.tree.cutting import gini_pair, is_free, keeps_order, tie_of
 from eigenwood.core.tree.impurity import ENTROPY, GINI, SQUARED_ERROR, part_with, side_cost, squared_part, x_log_x
 
-FEW_ROWS = 32  # so many rows are put in order by insertion; their number fits in FEW_BITS
-FEW_BITS = 5
+FEW_ROWS, FEW_BITS = 16, 4  # so many rows are put in order by insertion; their places fit in so many bits
 # of a cut: what lies left of it (all, its part of the impurity, the second class), what it costs, and where it is
 WEIGHT, PART, RIGHT_PART, SECOND, COST, PLACE = range(6)
 
@@ -51,6 +50,18 @@ def varies(columns, at, rows):
         if columns[at, rows[i]] != first:
             return True
     return False
+
+
+@uncounted
+def is_kept(order, n_rows):
+    """Return whether the order of the rows is kept in a node: to sort a few is cheaper than to keep it."""
+    return order.shape[0] > 0 and n_rows > FEW_ROWS
+
+
+@uncounted
+def ends_differ(columns, order, at, start, n_rows):
+    """Return the same as ``varies`` where the order is kept."""
+    return columns[at, order[at, start]] != columns[at, order[at, start + n_rows - 1]]
 
 
 @uncounted

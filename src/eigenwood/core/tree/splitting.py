@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from eigenwood.core.bits import ONE, taken_out, word_count
+from eigenwood.core.bits import ONE, add_member, is_member, taken_out, word_count
 from eigenwood.core.compiling import counted, uncounted
 from eigenwood.core.distinct import mixed
 from eigenwood.core.tree.absolute import cut_costs, cut_medians, line_costs
@@ -38,6 +38,8 @@ from eigenwood.core.tree.ordering import (
     FEW_ROWS,
     best_of_order,
     copy_order,
+    ends_differ,
+    is_kept,
     is_ordered,
     is_summed,
     most_summed,
@@ -89,6 +91,7 @@ class Bench(NamedTuple):
     cuts: np.ndarray  # (6, n_rows) the cuts of a column whose rows are in order
     draw: np.ndarray  # (n_candidates,) a heap of keys
     total: np.ndarray  # (n_sums,) of all rows of the node
+    constant: np.ndarray  # the columns that are known to be constant there, as bits
     is_left: np.ndarray  # (n_rows,) where a row of a small table goes
 
 
@@ -171,6 +174,7 @@ def new_bench(codes, features, rule, n_sums, n_rows, n_outputs):
         np.empty((6, (n_rows // PAGE + 1) * PAGE + OFF_PAGE)),
         np.empty(codes.feature.size + n_slots, dtype=np.uint64),
         np.empty(n_sums),
+        np.zeros(word_count(codes.feature.size), dtype=np.uint64),
         np.empty(n_rows, dtype=np.bool_),
     )
 
@@ -203,17 +207,22 @@ def is_better(cost, gap, feature, best, tie, seed):
 
 
 @uncounted
-def make_draw(draw, n_candidates, column_feature, slot_feature, slots, group, seed):
-    """Make a heap of the candidates' keys: they come out in a random order that follows from their features.
+def make_draw(draw, n_candidates, column_feature, slot_feature, slots, group, constant, seed):
+    """Make a heap of the keys of all candidates but constant columns, and return how many they are.
 
-    It does not follow from how the table is kept, and no more of it is sorted than is asked for.
+    They come out in a random order that follows from their features, not from how the table is kept, and no more of
+    it is sorted than is asked for.
     """
-    n_columns = column_feature.size
+    n_columns, n = column_feature.size, 0
     for i in range(n_candidates):
+        if i < n_columns and is_member(constant, i):
+            continue
         feature = column_feature[i] if i < n_columns else slot_feature[slots[group[i - n_columns]]]
-        draw[i] = (key_of(seed + ONE, feature) & ~INDEX_BITS) | np.uint64(i)
-    for i in range(n_candidates // 2 - 1, -1, -1):
-        sink(draw, i, n_candidates)
+        draw[n] = (key_of(seed + ONE, feature) & ~INDEX_BITS) | np.uint64(i)
+        n += 1
+    for i in range(n // 2 - 1, -1, -1):
+        sink(draw, i, n)
+    return n
 
 
 @uncounted
@@ -334,7 +343,7 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
     classifying, tie = is_classifying(rule.criterion), tie_of(node)
     ordered = is_ordered(rule.criterion, rule.whole, starts.size - 1) and not rule.at_random
     free = is_free(rule, 0) and not rule.at_random
-    order, start, kept, centre = codes.order, sample.start, codes.order.shape[0] > 0, 0.0
+    order, start, kept, centre = codes.order, sample.start, is_kept(codes.order, n_rows), 0.0
     own_labels, own_amounts, own_weights = labels, amounts, weights
     if kept:
         own_labels, own_amounts, own_weights = sample.all_labels, sample.all_amounts, sample.all_weights
@@ -347,26 +356,24 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
         n_present = taken_out(bench.slot_bits, word_count(n_slots), slots)
         n_groups = write_groups(slots, n_present, slot_feature, group)
     n_candidates, drawing = n_columns + n_groups, rule.max_features < kinds.size and only < 0
+    constant = bench.constant
     if drawing:
-        make_draw(draw, n_candidates, column_feature, slot_feature, slots, group, node.seed)
+        n_candidates = make_draw(draw, n_candidates, column_feature, slot_feature, slots, group, constant, node.seed)
     best, n_best, n_tried = Split(np.inf, -1, -1, -1, -1, -1, -1, -1.0), 0, 0
     for t in range(n_candidates):
         candidate = drawn(draw, n_candidates - t) if drawing else t
         dense = candidate < n_columns
         feature = np.int64(column_feature[candidate] if dense else slot_feature[slots[group[candidate - n_columns]]])
-        if only >= 0 and feature != only:
+        if (only >= 0 and feature != only) or (dense and is_member(constant, candidate)):
             continue
         sign, is_category, n_lines = signs[feature], kinds[feature] == CATEGORY, 0
         simple = not is_category and missing[feature] < 0 and sign == 0
         if dense:
             n_codes, first_code = column_start[candidate + 1] - column_start[candidate], column_start[candidate]
-            if kept:
-                if (
-                    columns[candidate, order[candidate, start]]
-                    == columns[candidate, order[candidate, start + n_rows - 1]]
-                ):
-                    continue
-            elif not varies(columns, candidate, rows):
+            if not (
+                ends_differ(columns, order, candidate, start, n_rows) if kept else varies(columns, candidate, rows)
+            ):
+                add_member(constant, candidate)
                 continue
             if ordered and not is_category and not is_summed(n_codes, n_rows, n_sums):
                 if kept:
