@@ -3,6 +3,7 @@
 from eigenwood.estimators.bagging import BaggingClassifier, BaggingRegressor
 from eigenwood.estimators.encoder import TableEncoder
 from eigenwood.estimators.expansion import PolynomialExpansion
+from eigenwood.estimators.forest import RandomForestClassifier, RandomForestRegressor
 from eigenwood.estimators.kernel_perceptron import KernelPerceptron
 from eigenwood.estimators.kernels import check_mercer
 from eigenwood.estimators.perceptron import Perceptron
@@ -23,6 +24,8 @@ __all__ = [
     "KernelPerceptron",
     "Perceptron",
     "PolynomialExpansion",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "TableEncoder",
     "check_mercer",
     "gamma_from_s",

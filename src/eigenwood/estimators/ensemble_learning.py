@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn import config_context, get_config
@@ -60,6 +60,14 @@ class Step(NamedTuple):
     learnt: tuple[Learnt, ...]
     whole: bool
     last: bool
+
+
+class Maker(Protocol):
+    """Makes learner number t, or asks one that was made before."""
+
+    def made(self, number: int) -> Learnt | None: ...
+
+    def asked_again(self, number: int, learner: Any) -> Learnt: ...
 
 
 class Workshop(NamedTuple):
@@ -161,7 +169,7 @@ def takes_weights(learner: Any) -> bool:
 
 
 def learner_steps(
-    workshop: Workshop, earlier: Sequence[Any], n_learners: int, n_threads: int, hear: Callable[[Left], None]
+    workshop: Maker, earlier: Sequence[Any], n_learners: int, n_threads: int, hear: Callable[[Left], None]
 ) -> Iterator[Step]:
     """Yield the learners so far after each new one, in the order of their numbers; ``earlier`` ones are there already.
 

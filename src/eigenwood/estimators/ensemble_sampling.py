@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from eigenwood.core.forest.sampling import drawn_counts
 from eigenwood.errors import InputError
 
 MOST_DRAWS = 10**9
@@ -127,15 +128,19 @@ def seeds_of(draws: Draws, number: int) -> Seeds:
     return Seeds(groups, rows, features, learner)
 
 
+def learner_seed(seed: int, number: int) -> int:
+    """Return the ``random_state`` of a learner that has only one."""
+    return int(np.random.SeedSequence([seed, number]).spawn(2)[1].generate_state(1)[0])
+
+
 def row_counts(draws: Draws, number: int) -> np.ndarray:
     """Return how often a learner got each row."""
     seeds, population = seeds_of(draws, number), draws.population
     among_groups, among_rows = np.random.default_rng(seeds.groups), np.random.default_rng(seeds.rows)
     counts = np.empty(population.rows.size, dtype=np.int64)
     if draws.with_replacement:
-        mass = population.mass()
-        drawn = among_groups.multinomial(draws.n_rows, mass / mass.sum())
-        counts[population.rows] = shared_out(population, drawn, among_rows)
+        ends = np.empty(0) if (population.weights == 1.0).all() else np.cumsum(population.weights)
+        counts[population.rows] = drawn_counts(np.uint64(seeds.groups), draws.n_rows, ends, counts.size)
     elif population.is_whole():
         drawn = among_groups.multivariate_hypergeometric(population.mass().astype(np.int64), draws.n_rows)
         counts[population.rows] = dealt_out(population, drawn, among_rows)
@@ -145,21 +150,6 @@ def row_counts(draws: Draws, number: int) -> np.ndarray:
         counts[:] = 0
         counts[taken] = 1
     return counts
-
-
-def shared_out(population: Population, drawn: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return how often each row was meant when its group was drawn, where a row can be drawn again and again."""
-    sizes = np.diff(population.start)
-    counts = np.repeat(np.where(sizes == 1, drawn, 0), sizes)
-    groups = np.repeat(np.arange(sizes.size), np.where(sizes > 1, drawn, 0))
-    if groups.size == 0:
-        return counts
-    up_to = np.cumsum(population.weights)
-    before = np.concatenate([[0.0], up_to])[population.start]
-    points = before[groups] + rng.random(groups.size) * np.diff(before)[groups]
-    places = np.searchsorted(up_to, points, side="right")
-    within = np.clip(places, population.start[groups], population.start[groups + 1] - 1)  # rounding may leave the group
-    return counts + np.bincount(within, minlength=counts.size)
 
 
 def dealt_out(population: Population, drawn: np.ndarray, rng: np.random.Generator) -> np.ndarray:

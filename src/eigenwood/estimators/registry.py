@@ -13,6 +13,7 @@ from eigenwood.errors import InputError
 from eigenwood.estimators.bagging import BaggingClassifier, BaggingRegressor, verify_bagging
 from eigenwood.estimators.encoder import TableEncoder, verify_encoder
 from eigenwood.estimators.expansion import PolynomialExpansion, verify_expansion
+from eigenwood.estimators.forest import RandomForestClassifier, RandomForestRegressor, verify_forest
 from eigenwood.estimators.kernel_perceptron import KernelPerceptron, verify_kernel_perceptron
 from eigenwood.estimators.perceptron import Perceptron, verify_perceptron
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor, verify_tree
@@ -62,6 +63,22 @@ ENTRIES = (
         REGRESSION,
         verify_tree,
         ({"prune": "cost_complexity_cv"}, {"prune": "validation"}, {"min_samples_leaf": 5}),
+        takes_tables=True,
+    ),
+    Entry(
+        "random-forest",
+        RandomForestClassifier,
+        CLASSIFICATION,
+        verify_forest,
+        ({}, {"max_features": 0.5}),
+        takes_tables=True,
+    ),
+    Entry(
+        "random-forest-regression",
+        RandomForestRegressor,
+        REGRESSION,
+        verify_forest,
+        ({}, {"max_features": 0.34}),
         takes_tables=True,
     ),
     Entry("bagging", BaggingClassifier, CLASSIFICATION, verify_bagging, takes_tables=True),

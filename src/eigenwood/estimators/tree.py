@@ -2,51 +2,48 @@
 
 from __future__ import annotations
 
-import math
-import warnings
-from abc import ABC, abstractmethod
-from typing import Any
-
 import numpy as np
 import sklearn.tree
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin, clone
 from sklearn.callback import with_callbacks
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.core.tree.binning import Binned, binned_dense, binned_sparse
-from eigenwood.core.tree.branching import Target
+from eigenwood.core.tree.binning import Binned
 from eigenwood.core.tree.growing import grown, growth_steps
-from eigenwood.core.tree.impurity import (
-    ABSOLUTE_ERROR,
-    ENTROPY,
-    ERROR,
-    GINI,
-    POISSON,
-    SQUARED_ERROR,
-)
-from eigenwood.core.tree.nodes import LEAF, Tree
-from eigenwood.core.tree.predicting import MOST_FEATURES, decision_path, leaves_of
+from eigenwood.core.tree.nodes import Tree
+from eigenwood.core.tree.predicting import decision_path, leaves_of
 from eigenwood.core.tree.pruning import collapse_alphas, pruned_at, pruning_path
-from eigenwood.core.tree.splitting import Rule
 from eigenwood.errors import InputError
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE
 from eigenwood.estimators.tree_data import TreeData, folds, put_aside
+from eigenwood.estimators.tree_gate import (
+    AMOUNT_CRITERIA,
+    CATEGORICAL_SPLITS,
+    CLASS_CRITERIA,
+    FEATURE_COUNTS,
+    MOST_LEAVES,
+    SUBSET,
+    AmountGate,
+    ClassGate,
+    TreeGate,
+    feature_count,
+    lists_known_categories,
+    side_by_side,
+)
 from eigenwood.estimators.tree_pruning import CrossValidation, Cut, Grow, cut_by_validation, uncut
 from eigenwood.estimators.tree_view import TreeView
 from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.tree import leaf_of_rows, mean_loss, tree_certificate
-from eigenwood.validation.arrays import check_finite, check_weights
+from eigenwood.validation.arrays import check_finite
 from eigenwood.validation.categories import (
     FROM_DTYPE,
     CategoricalFeatures,
-    Mixed,
     check_mixed,
     coded_grid,
-    seen_only,
 )
 from eigenwood.validation.params import (
     AnyOf,
@@ -61,25 +58,9 @@ from eigenwood.validation.params import (
 )
 from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.state import Array, CategoryLists, Nodes, OutputLabels, Scalar
-from eigenwood.validation.targets import check_amounts, check_counts, check_outputs, check_weight_sizes, output_weights
 from eigenwood.validation.threads import N_JOBS, thread_count
 
-CLASS_CRITERIA = {"gini": GINI, "entropy": ENTROPY, "log_loss": ENTROPY, "error": ERROR}
-AMOUNT_CRITERIA = {
-    "squared_error": SQUARED_ERROR,
-    "friedman_mse": SQUARED_ERROR,
-    "absolute_error": ABSOLUTE_ERROR,
-    "poisson": POISSON,
-}
 VALIDATION, COST_COMPLEXITY_CV = PRUNINGS = ("validation", "cost_complexity_cv")
-SUBSET, MULTIWAY = CATEGORICAL_SPLITS = ("subset", "multiway")
-FEATURE_COUNTS = {"sqrt": math.sqrt, "log2": math.log2}
-RARE_SHARE = 0.5  # a column is kept by its rare entries when those are at most this share of its rows
-MOST_LEAVES = 2**31
-NO_DEPTH = 2**31 - 1
-MOST_ROWS = 2**60
-EXACT = 2.0**52  # sums of whole numbers up to this are exact
-
 TREE_PARAMS = {
     "splitter": Choice(("best", "random")),
     "max_depth": AnyOf(Nothing(), Number(at_least=1, whole=True)),
@@ -116,30 +97,12 @@ TREE_STATE = {
 }
 
 
-class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
+class DecisionTree(MultiOutputMixin, Watched, TreeGate):
     """What both trees share."""
 
     nodes_: Tree
-    categories_: list
-    n_outputs_: int
     pruning_curve_: np.ndarray
     tree_: TreeView
-
-    @abstractmethod
-    def _criterion(self) -> int:
-        """Return the code of the criterion."""
-
-    @abstractmethod
-    def _checked_target(self, y: Any, n_rows: int, kept: np.ndarray, weights: np.ndarray, known: list | None) -> tuple:
-        """Return the target of the rows that are kept, of ``n_rows``, and the classes of its outputs."""
-
-    @abstractmethod
-    def _class_lists(self) -> list[np.ndarray]:
-        """Return the classes of each output; none for regression."""
-
-    @abstractmethod
-    def _n_classes(self) -> list[int]:
-        """Return how many values a node has for each output."""
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
@@ -228,63 +191,6 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
                 f"{who}: ccp_alpha must be 0 when prune='cost_complexity_cv' chooses it; got {self.ccp_alpha}."
             )
 
-    def _checked(self, X, y, sample_weight) -> TreeData:
-        """Return the training data; rows of weight 0 are gone."""
-        who = type(self).__name__
-        mixed = check_mixed(self, X, self.categorical_features)
-        check_finite(who, mixed.X, getattr(self, "feature_names_in_", None), missing=True)
-        if mixed.X.shape[1] >= MOST_FEATURES:
-            raise InputError(f"{who}: X must have fewer than {MOST_FEATURES} columns; got {mixed.X.shape[1]}.")
-        data = self._with_target(mixed, y, sample_weight, None)
-        if data.n_rows() < mixed.X.shape[0]:
-            data = data._replace(mixed=seen_only(data.mixed))
-        self._check_signs(data)
-        return data
-
-    def _checked_query(self, categories: list, labels: list, X, y, sample_weight=None) -> TreeData:
-        """Return more rows of the same kind, for validation or to verify."""
-        mixed = check_mixed(self, X, known=categories)
-        check_finite(type(self).__name__, mixed.X, getattr(self, "feature_names_in_", None), missing=True)
-        return self._with_target(mixed, y, sample_weight, labels)
-
-    def _with_target(self, mixed: Mixed, y, sample_weight, known: list | None) -> TreeData:
-        """Return rows with their targets; those of weight 0 are gone."""
-        n_rows = mixed.X.shape[0]
-        weights = check_weights(self, sample_weight, n_rows)
-        kept = np.flatnonzero(weights)
-        target, labels = self._checked_target(y, n_rows, kept, weights[kept], known)
-        rows = mixed.X if kept.size == n_rows else mixed.X[kept]
-        data = TreeData(mixed._replace(X=rows), target, labels)
-        heavy = np.flatnonzero(data.weights())  # class_weight may have made more weights 0
-        if heavy.size == 0:
-            raise InputError(f"{type(self).__name__}: class_weight must leave some row a weight above 0; got none.")
-        data = data if heavy.size == kept.size else data.taken(heavy)
-        weights = check_weight_sizes(self, data.target.weights)
-        return data._replace(target=data.target._replace(weights=weights))
-
-    def _check_signs(self, data: TreeData) -> None:
-        """Raise unless monotonic constraints can be kept."""
-        if self.monotonic_cst is None:
-            return
-        who, signs, n_features = type(self).__name__, np.asarray(self.monotonic_cst), data.mixed.X.shape[1]
-        n_outputs = data.target.starts.size - 1
-        if n_outputs > 1:
-            raise InputError(
-                f"{who}: Monotonicity constraints are not supported with multiple outputs; got {n_outputs}."
-            )
-        if data.labels and data.labels[0].size > 2:
-            raise InputError(
-                f"{who}: Monotonicity constraints are not supported with multiclass classification; "
-                f"got {data.labels[0].size} classes."
-            )
-        if signs.size != n_features:
-            raise InputError(
-                f"{who}: monotonic_cst has shape {signs.shape[0]} but the input data X has {n_features} features; "
-                "it must have one entry for each."
-            )
-        if any(labels is not None and sign != 0 for labels, sign in zip(data.mixed.categories, signs, strict=True)):
-            raise InputError(f"{who}: monotonic_cst must be 0 for a category; got another sign.")
-
     def _parts(self, data: TreeData, given: TreeData | None, seed: int) -> tuple[np.ndarray, TreeData | None]:
         """Return the rows to learn from and the validation data."""
         rows = np.arange(data.n_rows())
@@ -296,31 +202,6 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
     def _split(self, data: TreeData, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows to learn from and those put aside."""
         return put_aside(type(self).__name__, data, self.validation_fraction, seed)
-
-    def _binned(self, data: TreeData, threads: int) -> Binned:
-        counts = data.mixed.counts()
-        if sparse.issparse(data.mixed.X):
-            return binned_sparse(data.mixed.X.tocsc(), counts, threads)
-        return binned_dense(data.mixed.X, counts, RARE_SHARE, threads)
-
-    def _rule(self, data: TreeData, n_rows: int, total_weight: float) -> Rule:
-        """Return how the tree is grown, with all fractions turned into numbers of rows."""
-        min_leaf = rows_of_share(self.min_samples_leaf, n_rows)
-        min_split = max(2, rows_of_share(self.min_samples_split, n_rows), 2 * min_leaf)
-        return Rule(
-            criterion=self._criterion(),
-            max_depth=NO_DEPTH if self.max_depth is None else min(int(self.max_depth), NO_DEPTH),
-            min_split=min_split,
-            min_leaf=min_leaf,
-            min_leaf_weight=float(self.min_weight_fraction_leaf * total_weight),
-            min_decrease=float(self.min_impurity_decrease),
-            uncertainty=float(self.leaf_uncertainty),
-            max_features=feature_count(self.max_features, data.mixed.X.shape[1]),
-            at_random=self.splitter == "random",
-            multiway=self.categorical_split == MULTIWAY,
-            whole=are_whole(data.target.weights),
-            total_weight=float(total_weight),
-        )
 
     def _grower(self, binned: Binned, data: TreeData, seed: int, threads: int) -> Grow:
         """Return what grows a tree over some rows."""
@@ -412,50 +293,8 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator, ABC):
         return tags
 
 
-def lists_known_categories(tree: Tree, n_labels: np.ndarray) -> bool:
-    """Return whether questions about categories, and only those, list some of them; -1 labels are a number's."""
-    inner, lists = tree.left != LEAF, np.diff(tree.category_start)
-    if ((n_labels[tree.feature[inner]] >= 0) != (lists[inner] > 0)).any():
-        return False
-    node, codes = np.repeat(np.arange(lists.size), lists), tree.categories
-    within = (codes >= 0) & (codes < n_labels[tree.feature[node]])
-    return bool(within.all() and ((np.diff(codes) > 0) | (np.diff(node) > 0)).all())
-
-
-def side_by_side(columns: list[np.ndarray]) -> np.ndarray:
-    """Return columns of labels as one array, of objects where words stand beside numbers."""
-    kinds = {"U" if column.dtype.kind in "UO" else "n" for column in columns}
-    return np.column_stack(columns if len(kinds) == 1 else [column.astype(object) for column in columns])
-
-
-def unless_one(weights: np.ndarray) -> np.ndarray:
-    """Return the weights, or nothing if all are 1: whole counts are faster and exact."""
-    return np.empty(0) if (weights == 1.0).all() else weights
-
-
-def are_whole(weights: np.ndarray) -> bool:
-    """Return whether weights, if there are any, count rows: sums of them are then exact."""
-    return bool((weights == np.round(weights)).all() and weights.sum() < EXACT)
-
-
-def rows_of_share(given: float, n_rows: int) -> int:
-    """Return a number of rows, given as such or as a share of all."""
-    return min(int(given), MOST_ROWS) if isinstance(given, (int, np.integer)) else math.ceil(given * n_rows)
-
-
-def feature_count(max_features: Any, n_features: int) -> int:
-    """Return how many features are looked at for a split."""
-    if max_features is None:
-        return n_features
-    if isinstance(max_features, str):
-        return max(1, int(FEATURE_COUNTS[max_features](n_features)))
-    if isinstance(max_features, (int, np.integer)):
-        return min(int(max_features), MOST_FEATURES)
-    return max(1, int(max_features * n_features))
-
-
 @describe
-class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
+class DecisionTreeClassifier(ClassifierMixin, ClassGate, DecisionTree):
     """Ask one question after the other until a class is clear.
 
     Like :class:`sklearn.tree.DecisionTreeClassifier`, with its parameters and attributes. Differences: (1) thresholds
@@ -494,8 +333,6 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     >>> model.get_depth(), model.predict(table), model.certificate_.holds
     (1, array(['no', 'yes', 'yes', 'no'], dtype='<U3'), True)
     """
-
-    classes_: Any
 
     PARAMS = {"criterion": Choice(tuple(CLASS_CRITERIA)), **TREE_PARAMS, "class_weight": ClassWeights(several=True)}
     FITTED = {"classes_": OutputLabels("n_values"), **TREE_STATE}
@@ -547,12 +384,6 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         self.n_jobs = n_jobs
         self.time_limit = time_limit
 
-    @property
-    def n_classes_(self):
-        """The number of classes, or an array of such numbers for several outputs."""
-        sizes = self._n_classes()
-        return sizes[0] if self.n_outputs_ == 1 else np.array(sizes)
-
     def predict(self, X):
         """Return the most frequent class of the leaf of each row."""
         leaves = self._leaves(X)
@@ -574,25 +405,10 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         with np.errstate(divide="ignore"):
             return np.log(shares) if self.n_outputs_ == 1 else [np.log(part) for part in shares]
 
-    def _class_lists(self) -> list[np.ndarray]:
-        return list(self.classes_) if isinstance(self.classes_, list) else [self.classes_]
-
-    def _n_classes(self) -> list[int]:
-        return [labels.size for labels in self._class_lists()]
-
     def _shares(self) -> list[np.ndarray]:
         """Return the shares of the classes at each node, output by output."""
         ends = np.cumsum(self._n_classes())
         return np.split(self.nodes_.value, ends[:-1], axis=1)
-
-    def _criterion(self) -> int:
-        return CLASS_CRITERIA[self.criterion]
-
-    def _checked_target(self, y, n_rows, kept, weights, known) -> tuple[Target, list]:
-        outputs = check_outputs(self, y, n_rows, kept, known)
-        weights = output_weights(self, self.class_weight, outputs, weights)
-        starts = np.concatenate([[0], np.cumsum([labels.size for labels in outputs.labels])])
-        return Target(outputs.codes, np.empty((0, len(outputs.labels))), unless_one(weights), starts), outputs.labels
 
     def _attributes(self, data: TreeData, tree: Tree) -> dict:
         classes = data.labels[0] if len(data.labels) == 1 else data.labels
@@ -600,7 +416,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
 
 
 @describe
-class DecisionTreeRegressor(RegressorMixin, DecisionTree):
+class DecisionTreeRegressor(RegressorMixin, AmountGate, DecisionTree):
     """Ask one question after the other until an amount is clear.
 
     Like :class:`sklearn.tree.DecisionTreeRegressor`, with its parameters and attributes; it differs from it as
@@ -688,29 +504,6 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         coded = coded_grid(grid, [self.categories_[j] for j in target_features])
         self.tree_.compute_partial_dependence(coded, target_features, means)
         return means
-
-    def _class_lists(self) -> list[np.ndarray]:
-        return []
-
-    def _n_classes(self) -> list[int]:
-        return [1] * self.n_outputs_
-
-    def _criterion(self) -> int:
-        return AMOUNT_CRITERIA[self.criterion]
-
-    def _checked_target(self, y, n_rows, kept, weights, known) -> tuple[Target, list]:
-        amounts = check_amounts(self, y, n_rows)[kept]
-        if self.criterion == "friedman_mse":
-            warnings.warn(
-                "DecisionTreeRegressor: criterion='friedman_mse' is deprecated in scikit-learn; it is 'squared_error'.",
-                FutureWarning,
-                stacklevel=5,
-            )
-        if self.criterion == "poisson":
-            check_counts(self, amounts)
-        n_outputs = amounts.shape[1]
-        no_labels = np.empty((0, n_outputs), dtype=np.int32)
-        return Target(no_labels, amounts, unless_one(weights), np.arange(n_outputs + 1)), []
 
 
 def verify_tree(model: DecisionTree, X, y, sample_weight=None) -> Certificate:

@@ -19,6 +19,7 @@ class TreeData(NamedTuple):
     mixed: Mixed
     target: Target
     labels: list[np.ndarray]  # the classes of each output; none for regression
+    places: np.ndarray  # where each row stood in what was given
 
     def n_rows(self) -> int:
         return self.mixed.X.shape[0]
@@ -30,7 +31,7 @@ class TreeData(NamedTuple):
         """Return some of the rows."""
         labels, amounts, weights = (part[rows] if part.shape[0] else part for part in self.target[:3])
         target = Target(labels, amounts, weights, self.target.starts)
-        return TreeData(self.mixed._replace(X=self.mixed.X[rows]), target, self.labels)
+        return TreeData(self.mixed._replace(X=self.mixed.X[rows]), target, self.labels, self.places[rows])
 
 
 def put_aside(who: str, data: TreeData, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -410,8 +410,11 @@ def add_up_means(right, weight, value, impurity, criterion):
 
 @njit(cache=True, nogil=True)
 def deviation(part, mean):
-    """Return what a part with its own mean adds to the Poisson impurity of the whole."""
-    return part * np.log(part / mean) if part > 0.0 else 0.0
+    """Return what a part with its own mean adds to the Poisson impurity of the whole.
+
+    The mean of the whole is 0 beside a part above 0 only if the share of that part is lost in rounding.
+    """
+    return part * np.log(part / mean) if part > 0.0 and mean > 0.0 else 0.0
 
 
 def impurity_of_shares(value, output_start, criterion: int) -> np.ndarray:

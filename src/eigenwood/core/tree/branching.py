@@ -22,6 +22,7 @@ from eigenwood.core.sorting import sorted_order
 from eigenwood.core.tree.adding import code_of, lines_of
 from eigenwood.core.tree.binning import CATEGORY
 from eigenwood.core.tree.compacting import compacted, move_orders
+from eigenwood.core.tree.cutting import tie_of
 from eigenwood.core.tree.impurity import (
     ABSOLUTE_ERROR,
     GINI,
@@ -42,7 +43,7 @@ START, END, DEPTH, ONLY, PARENT, SIDE = range(6)  # a node that waits
 N_STACK, N_NODES, N_OPEN, N_SPLITS, N_CATEGORIES = range(5)
 DONE, FULL, MET_SMALL = range(3)  # why growing stops
 LARGEST = float(np.finfo(np.float64).max)
-ROUNDING = 1e-15  # a decrease may fall short of the wanted one by this
+ROUNDING = 1e-15  # a decrease may fall short of the wanted one by this, or by what makes two cuts equal
 FIRST_NODES = 64  # room to begin with
 
 
@@ -121,12 +122,16 @@ def fill(labels, amounts, weights, ranks, ordered, target, rows):
 
 @counted
 def write_ranks(amounts, ranks, ordered):
-    """Write the places of the amounts by size, and the amounts in that order, for each output."""
+    """Write the places of the amounts by size, and the amounts in that order, for each output.
+
+    One in the middle is taken off them, so that no error is lost in the difference of large sums.
+    """
     for o in range(amounts.shape[1]):
         by_size = sorted_order(amounts[:, o].copy())
+        middle = amounts[by_size[by_size.size // 2], o]
         for i in range(amounts.shape[0]):
             ranks[by_size[i], o] = i
-            ordered[i, o] = amounts[by_size[i], o]
+            ordered[i, o] = amounts[by_size[i], o] - middle
 
 
 @uncounted
@@ -544,7 +549,8 @@ def grow_nodes(
             bench.constant[k] = growth.constants[top, k]
         split, n_lines = find_split(table, features, sample, sums, starts, signs, rule, known, only, logs, bench)
         decrease = (known.cost - split.cost) / rule.total_weight
-        if split.candidate < 0 or (only < 0 and decrease + ROUNDING < rule.min_decrease):
+        rounding = max(ROUNDING, tie_of(known) / rule.total_weight)
+        if split.candidate < 0 or (only < 0 and decrease + rounding < rule.min_decrease):
             continue
         if only < 0:
             counts[N_SPLITS] += 1

@@ -102,7 +102,7 @@ class Sample(NamedTuple):
     labels: np.ndarray  # (n_rows, n_outputs), empty for amounts
     amounts: np.ndarray  # (n_rows, n_outputs), empty for classes
     weights: np.ndarray  # empty when all are 1
-    ranks: np.ndarray  # of the amounts, and the amounts by size: for the absolute error
+    ranks: np.ndarray  # of the amounts, and the amounts by size (less one of them): for the absolute error
     ordered: np.ndarray
     start: int  # of the rows in the orders of the table, if those are kept …
     all_labels: np.ndarray  # … and the targets of all its rows

@@ -1,0 +1,164 @@
+"""The trees of a forest, one by one: from codes that all share and weights of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from eigenwood.core.forest.growing import grown_tree
+from eigenwood.core.forest.nodes import Forest, packed, tree_at
+from eigenwood.core.threads import results_of
+from eigenwood.core.tree.binning import Binned
+from eigenwood.core.tree.growing import log_table
+from eigenwood.core.tree.nodes import LEAF, Tree
+from eigenwood.core.tree.predicting import leaves_of, walk_of
+from eigenwood.core.tree.pruning import collapse_alphas, pruned_at
+from eigenwood.core.tree.splitting import Rule
+from eigenwood.estimators.ensemble_learning import Learnt, Left
+from eigenwood.estimators.ensemble_sampling import Draws, learner_seed, row_counts
+from eigenwood.estimators.ensemble_scoring import Tally
+from eigenwood.estimators.tree_data import TreeData
+from eigenwood.estimators.watching import Watch
+from eigenwood.validation.seeds import integer_seeds
+
+TRIED_TREES = 16  # so many trees are grown for each number of features that is tried
+NO_FEATURES = np.empty(0, dtype=np.int64)
+
+
+class Nursery(NamedTuple):
+    """All that is needed to grow tree number t."""
+
+    data: TreeData
+    binned: Binned
+    draws: Draws
+    bootstrap: bool  # or every tree gets all rows
+    factors: Callable[[np.ndarray], np.ndarray]  # weights of rows → what they are multiplied with
+    rule: Callable[[np.ndarray], Rule]  # weights of rows → how the tree is grown
+    signs: np.ndarray
+    max_leaves: int
+    alpha: float
+    max_features: int
+    asks: bool  # whether trees are asked about the rows they did not see
+    watch: Watch | None  # looks at the clock; None if time does not matter
+
+    def made(self, number: int) -> Learnt | None:
+        """Return a tree; nothing if time is up and it is not the first."""
+        if number > 0 and self.watch is not None and self.watch.time_is_up():
+            return None
+        counts = self.counts(number)
+        tree = self.grown(number, counts)
+        forest = packed([tree], self.rule(counts).criterion, self.data.target.starts, bool(self.signs.any()))
+        return Learnt(forest, NO_FEATURES, True, self.left(tree, counts))
+
+    def asked_again(self, number: int, forest: Forest) -> Learnt:
+        """Return a tree that was grown before."""
+        return Learnt(forest, NO_FEATURES, True, self.left(tree_at(forest, 0), self.counts(number)))
+
+    def counts(self, number: int) -> np.ndarray:
+        """Return the weight with which a tree gets each row, classes apart."""
+        return row_counts(self.draws, number).astype(np.float64) if self.bootstrap else self.data.weights()
+
+    def grown(self, number: int, counts: np.ndarray) -> Tree:
+        """Return a tree over rows of these weights."""
+        weights = counts * self.factors(counts)
+        rule = self.rule(weights)._replace(max_features=self.max_features)
+        target = self.data.target._replace(weights=weights)
+        logs, seed = log_table(target, rule), np.uint64(tree_seed(self.draws, number))
+        tree = grown_tree(self.binned, target, rule, self.signs, self.max_leaves, logs, seed)
+        return pruned_at(tree, collapse_alphas(tree), self.alpha) if self.alpha > 0 else tree
+
+    def left(self, tree: Tree, counts: np.ndarray) -> Left | None:
+        """Return what a tree says about the rows it did not see."""
+        if not self.asks:
+            return None
+        rows = np.flatnonzero(counts == 0)
+        leaves = leaves_of(walk_of(tree), self.data.mixed.X[rows]).nodes
+        return Left(rows, tree.value[leaves])
+
+
+def tree_seed(draws: Draws, number: int) -> int:
+    """Return the seed that a tree with the ``random_state`` of its number grows from."""
+    return int(integer_seeds(learner_seed(draws.seed, number), 2)[1])
+
+
+def tried_feature_counts(nursery: Nursery, n_trees: int, n_threads: int) -> tuple[int, list[Forest], np.ndarray]:
+    """Return the number of features with the least error out of bag, its trees, and the errors of all that were tried.
+
+    For each number a few trees are grown from the same draws; those of the best one stay. When time is up, what was
+    tried so far decides.
+    """
+    best: tuple[float, int, list[Forest]] = (np.inf, 1, [])
+    curve: list[tuple[int, float]] = []
+    for max_features in feature_counts_to_try(nursery.data.mixed.X.shape[1]):
+        own = nursery._replace(max_features=max_features, asks=True)
+        n_tried = min(n_trees, TRIED_TREES)
+        found = [learnt for learnt in results_of(own.made, range(n_tried), n_threads) if learnt is not None]
+        if len(found) < n_tried:
+            break
+        error = error_out_of_bag(own.data, [learnt.left for learnt in found if learnt.left is not None])
+        curve.append((max_features, error))
+        if error < best[0] or not best[2]:
+            best = error, max_features, [learnt.learner for learnt in found]
+    if not curve:  # not even the first number could be tried
+        root = int(np.sqrt(nursery.data.mixed.X.shape[1]))
+        return root, [], np.empty((0, 2))
+    return best[1], best[2], np.array(curve, dtype=np.float64)
+
+
+def feature_counts_to_try(n_features: int) -> list[int]:
+    """Return numbers of features from one to all, about half and twice the square root among them.
+
+    >>> feature_counts_to_try(54)
+    [1, 3, 7, 14, 27, 54]
+    """
+    root = np.sqrt(n_features)
+    return sorted({max(1, min(n_features, int(k))) for k in (1, root / 2, root, 2 * root, n_features / 2, n_features)})
+
+
+def error_out_of_bag(data: TreeData, lefts: list[Left]) -> float:
+    """Return the share of wrong answers, or the mean squared error, of the rows that some tree did not see."""
+    tally = Tally(data.n_rows(), int(data.target.starts[-1]), keeps_ballots=False)
+    for left in lefts:
+        tally.hear(left)
+    rows, means = tally.heard(), tally.means()
+    return loss(data, rows, means[rows]) if rows.size else np.inf
+
+
+def loss(data: TreeData, rows: np.ndarray, means: np.ndarray) -> float:
+    """Return the mean loss of answers about some rows, by weight and averaged over the outputs."""
+    weights, starts = data.weights()[rows], data.target.starts
+    if not data.labels:
+        wrong = (means - data.target.amounts[rows]) ** 2
+    else:
+        said = [means[:, starts[o] : starts[o + 1]].argmax(axis=1) for o in range(starts.size - 1)]
+        wrong = np.column_stack(said) != data.target.labels[rows]
+    return float(np.average(wrong.mean(axis=1), weights=weights))
+
+
+def oob_importances(forest: Forest, data: TreeData, draws: Draws, n_repeats: int, seed: int, n_threads: int):
+    """Return how much worse each tree (line) gets on rows it did not see when a feature (column) is shuffled.
+
+    NaN for trees that saw all rows. A feature that a tree does not ask about costs nothing to shuffle.
+    """
+
+    def of_tree(number: int) -> np.ndarray:
+        rng = np.random.default_rng([seed, number])
+        tree, rows = tree_at(forest, number), np.flatnonzero(row_counts(draws, number) == 0)
+        if rows.size == 0:
+            return np.full(data.mixed.X.shape[1], np.nan)
+        X, walk = data.mixed.X[rows], walk_of(tree)
+        X = X.toarray() if sparse.issparse(X) else np.array(X)
+        before = loss(data, rows, tree.value[leaves_of(walk, X).nodes])
+        worse = np.zeros(X.shape[1])
+        for j in np.unique(tree.feature[tree.left != LEAF]):
+            column = X[:, j].copy()
+            for _ in range(n_repeats):
+                X[:, j] = rng.permutation(column)
+                worse[j] += (loss(data, rows, tree.value[leaves_of(walk, X).nodes]) - before) / n_repeats
+            X[:, j] = column
+        return worse
+
+    return np.array(results_of(of_tree, range(forest.node_start.size - 1), n_threads))

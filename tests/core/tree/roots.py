@@ -1,0 +1,89 @@
+"""One node before it is split, after, and what it is made of: for the tests of the parts of a split."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from eigenwood.core.tree.branching import Place, described_amounts, described_classes, moved_rows, sample_of
+from eigenwood.core.tree.growing import log_table
+from eigenwood.core.tree.splitting import find_split, new_bench
+from tests.core.tree import cases
+
+SHARES = (0.0, 0.5, 1.0)
+STORAGES = [{"rare_share": share} for share in SHARES] + [{"as_sparse": True}]
+
+
+class Root(NamedTuple):
+    """All that is known of the root before it is split."""
+
+    codes: tuple
+    features: tuple
+    target: tuple
+    rule: tuple
+    sample: tuple
+    sums: np.ndarray
+    known: tuple
+
+
+def root_of(data, rules, seed=0, max_features=None, at_random=False, **storage):
+    (codes, features), target = cases.binned(data, **storage), cases.target_of(data)
+    rule = cases.rule_of(data, rules, max_features, at_random)
+    sample = sample_of(target, np.arange(len(data.X), dtype=np.int32), rule.criterion)
+    n_values = sum(data.n_classes) if data.n_classes else data.y.shape[1]
+    sums, value = np.zeros(n_values + (not data.n_classes)), np.empty(n_values)
+    place = Place(0, len(data.X), 0, np.uint64(seed), -1, -np.inf, np.inf)
+    described, given = (described_classes, sample.labels) if data.n_classes else (described_amounts, sample.amounts)
+    known, _ = described(given, sample.weights, target.starts, rule.criterion, sums, place, value)
+    known = known._replace(seed=np.uint64(seed))  # on the way out of a kernel it became a Python integer
+    return Root(codes, features, target, rule, sample, sums, known)
+
+
+def split_of(root, data, rules, only=-1):
+    """Return the split of the root, the lines in the order in which they are cut, and the bench that was used."""
+    bench = bench_of(root)
+    signs = np.array(rules.signs or (0,) * data.X.shape[1], dtype=np.int64)
+    split, n_lines = find_split(
+        root.codes,
+        root.features,
+        root.sample,
+        root.sums,
+        root.target.starts,
+        signs,
+        root.rule,
+        root.known,
+        only,
+        log_table(root.target, root.rule),
+        bench,
+    )
+    return split, bench.best_lines[:n_lines].copy(), bench
+
+
+def bench_of(root):
+    """Return room for the root."""
+    n_rows, n_outputs = root.sample.rows.size, root.target.starts.size - 1
+    return new_bench(root.codes, root.features, root.rule, root.sums.size, n_rows, n_outputs)
+
+
+def moved(root, rows, split, order):
+    """Bring the rows that go left to the front; return how many those are."""
+    return moved_rows(root.codes, root.features, rows, split, order, np.empty(len(rows), dtype=np.int32))
+
+
+def sums_of(data, rows):
+    """Return the sums that describe some rows, and their number."""
+    w = data.weights[rows]
+    if data.n_classes:
+        parts = [[w[data.y[rows, o] == k].sum() for k in range(n)] for o, n in enumerate(data.n_classes)]
+        return np.concatenate([*parts, [len(w)]])
+    return np.concatenate([[w.sum()], w @ data.y[rows], [len(w)]])
+
+
+def table(seed, criterion, **options):
+    return cases.table(seed, criterion, n_rows=int(np.random.default_rng(seed).integers(2, 25)), **options)
+
+
+def assert_clean(bench):
+    """Nothing is left for the next node."""
+    assert not any(array.any() for array in (bench.sums, bench.counts, bench.bits, bench.slot_sums, bench.slot_bits))
