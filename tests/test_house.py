@@ -9,9 +9,13 @@ import subprocess
 import sys
 import tomllib
 
+import numpy as np
 import pytest
+from numba import config, njit
+from numba.core.errors import TypingError
 
 import eigenwood
+from eigenwood.core.compiling import COUNTED, UNCOUNTED
 from eigenwood.estimators.registry import ENTRIES
 
 WARM = """
@@ -30,6 +34,16 @@ for data in (X, X.astype(np.float32), sparse.csr_array(X)):
         gram(data, data, Kernel(code))
 """
 
+WARM_TREES = """
+import numpy as np
+from scipy import sparse
+import eigenwood
+X = np.random.default_rng(0).random((40, 5)); y = np.arange(40) % 3
+for data in (X, X.astype(np.float32), sparse.csr_array(X)):
+    for tree in (eigenwood.DecisionTreeClassifier(), eigenwood.DecisionTreeRegressor(criterion="absolute_error")):
+        tree.set_params(prune="validation", splitter="random").fit(data, y, sample_weight=y + 1).predict(data)
+"""
+
 COUNT_COMPILED = """
 import numba.core.event as event
 from numba.core.dispatcher import Dispatcher
@@ -39,18 +53,29 @@ print("compiled", sum(e.is_start for _, e in recorder.buffer))
 """
 
 
+def compiled(program: str, **environment: str) -> int:
+    """Return how many functions a process compiles that runs a program."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"WARM = {program!r}\n{COUNT_COMPILED}"],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "0", **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout.split()[-1])
+
+
 @pytest.mark.slow
 def test_a_second_process_compiles_nothing(tmp_path):
-    program = f"WARM = {WARM!r}\n{COUNT_COMPILED}"
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    assert compiled(WARM, NUMBA_CACHE_DIR=str(tmp_path)) > 10
+    assert compiled(WARM, NUMBA_CACHE_DIR=str(tmp_path)) == 0
 
-    def compiled() -> int:
-        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return int(done.stdout.split()[-1])
 
-    assert compiled() > 10
-    assert compiled() == 0
+@pytest.mark.slow
+def test_a_second_process_compiles_nothing_for_trees():
+    # in the cache that all tests share: to compile the trees once more takes a minute
+    compiled(WARM_TREES)
+    assert compiled(WARM_TREES) == 0
 
 
 def test_every_kernel_is_cached_and_free_of_the_gil(repository):
@@ -61,6 +86,24 @@ def test_every_kernel_is_cached_and_free_of_the_gil(repository):
                     words = ast.unparse(decorator)
                     assert "cache=True" in words, f"{path.name}: {node.name}"
                     assert "nogil=True" in words, f"{path.name}: {node.name}"
+    for options in (UNCOUNTED, COUNTED):
+        assert options["cache"]
+        assert options["nogil"]
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_what_is_not_counted_can_neither_make_an_array_nor_return_a_part_of_one():
+    def makes_one(a):
+        return np.zeros(a.size).sum()
+
+    def returns_a_part(a):
+        return a[1:]
+
+    uncounted, counted = (njit(**{**options, "cache": False}) for options in (UNCOUNTED, COUNTED))
+    for function in (makes_one, returns_a_part):
+        with pytest.raises(TypingError):
+            uncounted(function)(np.ones(3))
+        counted(function)(np.ones(3))
 
 
 def test_the_import_rule_has_no_exceptions(repository):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numba import njit
 from numpy.testing import assert_array_equal
 
-from eigenwood.core.bits import ONE, lowest_bit, taken_out, word_count
+from eigenwood.core.bits import ONE, add_member, is_member, lowest_bit, taken_out, word_count
 
 
 @njit
@@ -50,3 +50,13 @@ def test_only_the_words_that_are_asked_for_are_read():
     assert taken_out(bits, 2, found) == 2
     assert_array_equal(found, [3, 70, -1])
     assert_array_equal(bits, as_bits({130}, 3))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.sets(st.integers(0, 199)))
+def test_members_are_those_that_were_added(members):
+    bits = np.zeros(word_count(200), dtype=np.uint64)
+    for member in members:
+        add_member(bits, member)
+    assert_array_equal(bits, as_bits(members, bits.size))
+    assert {member for member in range(200) if is_member(bits, member)} == members

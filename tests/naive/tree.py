@@ -72,7 +72,7 @@ def median(y, w):
     order = sorted(range(len(y)), key=lambda i: y[i])
     for place, i in enumerate(order):
         below += w[i]
-        if math.isclose(below, half, rel_tol=1e-13) and place + 1 < len(order):
+        if math.isclose(below, half, rel_tol=1e-12) and place + 1 < len(order):
             return (y[i] + y[order[place + 1]]) / 2
         if below > half:
             return y[i]

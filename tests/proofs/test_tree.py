@@ -259,11 +259,17 @@ def test_values_clipped_by_constraints_are_not_claimed():
     assert verify(model, X, y).holds
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e6, 1e9])
-def test_amounts_far_from_zero(offset):
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e9, 1e12])
+def test_amounts_far_from_zero(offset, criterion):
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 3)), offset + rng.normal(size=200)
-    model = DecisionTreeRegressor(random_state=0).fit(X, y)
+    X, y = rng.normal(size=(200, 3)), offset + rng.integers(-64, 65, size=200) / 64.0
+    model = DecisionTreeRegressor(criterion=criterion, random_state=0).fit(X, y)
+    middle = np.mean if criterion == "squared_error" else np.median
+    distances = (y - offset) - middle(y - offset)  # the amounts are exact, also far from zero
+    power = 2 if criterion == "squared_error" else 1
+    assert model.nodes_.impurity[0] == pytest.approx((np.abs(distances) ** power).mean(), rel=1e-9)
+    assert model.predict(X) == pytest.approx(y, rel=1e-15)
     assert model.certificate_.holds
     assert verify(model, X, y).holds
 

@@ -21,8 +21,9 @@ from eigenwood.validation.state import Nodes, Size, check_state
 from tests.core.forest import cases
 from tests.naive import forest as naive
 
-CLASSES = ForestNodes("n_features", "n_values", shares=(GINI, ENTROPY, ERROR))
-AMOUNTS = ForestNodes("n_features", "n_values", means=(SQUARED_ERROR,), counts=(POISSON,), medians=(ABSOLUTE_ERROR,))
+ANY = ForestNodes("n_features", "n_values")
+CLASSES = ForestNodes("n_features", "n_values", criteria=(GINI, ENTROPY, ERROR))
+AMOUNTS = ForestNodes("n_features", "n_values", criteria=(SQUARED_ERROR, POISSON, ABSOLUTE_ERROR))
 N_FEATURES, N_CATEGORIES = 4, 5
 KINDS = {
     "gini": {},
@@ -113,6 +114,7 @@ def wide(value):
 @pytest.mark.parametrize("kind", KINDS)
 def test_forests_of_real_trees_pass(kind):
     check(forest_of(kind))
+    check(forest_of(kind), rule=ANY)
 
 
 def test_all_ways_of_keeping_are_among_them():
@@ -151,10 +153,12 @@ def test_the_largest_amounts_pass():
 
 def test_the_rule_knows_the_arrays_of_a_forest():
     assert tuple(FOREST_ARRAYS) == Forest._fields
+    assert (forests.SHARES, forests.MEANS) == ((GINI, ENTROPY, ERROR), (SQUARED_ERROR,))
+    assert (forests.COUNTS, forests.MEDIANS) == ((POISSON,), (ABSOLUTE_ERROR,))
     for kind in KINDS:
         forest = forest_of(kind)
         kept = keeps_inner(int(forest.criterion[0]), bool(forest.bounded[0]))
-        counts = rule_of(forest)._counts(forest)
+        counts = forests.counts_of(forest)
         assert counts.valued == (counts.nodes if kept else counts.leaves)
 
 
@@ -448,13 +452,13 @@ def with_accidents(forest, rng):
 @pytest.mark.parametrize("kind", KINDS)
 def test_after_an_accident_a_forest_is_refused_or_walks_as_the_textbook_says(kind):
     rng = np.random.default_rng(sum(map(ord, kind)))
-    case, rule = case_of(kind), rule_of(forest_of(kind))
+    case = case_of(kind)
     n_labels = np.array([N_CATEGORIES if j in case.categories else -1 for j in range(N_FEATURES)])
     X = np.column_stack([rng.choice(column, size=20) for column in case.X.T])
     n_accepted = 0
     for _ in range(200):
         forest = with_accidents(forest_of(kind), rng)
-        problem = rule.problem(forest, {"n_features": N_FEATURES})
+        problem = ANY.problem(forest, {"n_features": N_FEATURES})
         if problem is not None or not forest_lists_known_categories(forest, n_labels):
             continue
         n_accepted += 1
@@ -464,7 +468,7 @@ def test_after_an_accident_a_forest_is_refused_or_walks_as_the_textbook_says(kin
         assert np.isfinite(means).all()
         assert_array_equal(means, naive.means(trees, X, case.categories))
         assert all(np.isfinite(array).all() for tree in trees for array in tree)
-        assert rule.problem(joined(forest, forest), {"n_features": N_FEATURES}) is None
+        assert ANY.problem(joined(forest, forest), {"n_features": N_FEATURES}) is None
     assert 10 < n_accepted < 190
 
 

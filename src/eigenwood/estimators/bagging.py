@@ -40,13 +40,14 @@ from eigenwood.estimators.ensemble_sampling import (
     Population,
     draw_count,
     drawn_feature_count,
+    has_all_features,
     population_of,
     row_counts,
 )
 from eigenwood.estimators.ensemble_scoring import Answers, Tally, scored
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
-from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from eigenwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
 from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
 from eigenwood.proofs.claim import Certificate, Claim, at_most, measured
 from eigenwood.proofs.out_of_bag import Score, assessed_vote, score_claims, vote_claims
@@ -168,7 +169,7 @@ class Bagging(MetaEstimatorMixin, Watched, BaseEstimator, ABC):
         threads = thread_count(type(self).__name__, self.n_jobs)
 
         tally = Tally(data.weights.size, data.n_values(), keeps_ballots=data.labels is not None)
-        workshop = self._workshop(data, draws, watch, asks=self.oob_score is not False, alone=threads == 1)
+        workshop = self._workshop(data, draws, watch, threads, asks=self.oob_score is not False)
         outcome = watch.follow(
             learner_steps(workshop, earlier, self.n_estimators, threads, tally.hear),
             max_rounds=self.n_estimators - len(earlier),
@@ -286,16 +287,21 @@ class Bagging(MetaEstimatorMixin, Watched, BaseEstimator, ABC):
             )
         return draws
 
-    def _workshop(self, data: BaggingData, draws: Draws, watch: Watch | None, *, asks: bool, alone: bool) -> Workshop:
+    def _workshop(self, data: BaggingData, draws: Draws, watch: Watch | None, threads: int, *, asks: bool) -> Workshop:
         learner, n_values = self._learner(), data.n_values()
+        by_weights = not self.resample and takes_weights(learner)
+        shared = None
+        if isinstance(learner, DecisionTree) and by_weights and has_all_features(draws) and not data.material.fit_params:
+            shared = learner._shared(data.material.X, data.material.y, threads)
         return Workshop(
             learner,
             data.material,
             draws,
-            by_weights=not self.resample and takes_weights(learner),
+            by_weights,
+            shared,
             ask=(lambda learner, X: self._said(learner, X, n_values, {})) if asks else None,
             watch=watch,
-            alone=alone,
+            alone=threads == 1,
         )
 
     def _attributes(self, data: BaggingData, draws: Draws, step: Step) -> dict:
@@ -728,7 +734,7 @@ def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
     again = clone(model)
     data = again._checked(X, y, sample_weight, {}, known=getattr(model, "classes_", None))
     draws = again._draws(data, model.seed_)
-    workshop = again._workshop(data, draws, None, asks=True, alone=True)
+    workshop = again._workshop(data, draws, None, 1, asks=True)
     tally = Tally(data.weights.size, data.n_values(), keeps_ballots=data.labels is not None)
     for number, learner in enumerate(model.estimators_):
         tally.hear(workshop.asked_again(number, learner).left)

@@ -77,6 +77,7 @@ class Workshop(NamedTuple):
     material: Material
     draws: Draws
     by_weights: bool  # say how often a row was drawn by its weight, or give the rows themselves
+    shared: Any  # what learners share that get all rows by weight (``_fit_shared`` takes it); None if nothing
     ask: (
         Callable[[Any, Any], np.ndarray] | None
     )  # learner, rows → what it says about them; None if nobody wants to know
@@ -108,6 +109,9 @@ class Workshop(NamedTuple):
 
     def _fit(self, learner: Any, counts: np.ndarray, features: np.ndarray | None) -> None:
         X, y, fit_params = self.material
+        if self.shared is not None:
+            learner._fit_shared(self.shared, counts.astype(np.float64))
+            return
         if self.by_weights:
             learner.fit(part_of(X, None, features), y, **{**fit_params, "sample_weight": counts.astype(np.float64)})
             return

@@ -18,7 +18,7 @@ from eigenwood.core.tree.pruning import collapse_alphas, pruned_at, pruning_path
 from eigenwood.errors import InputError
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE
-from eigenwood.estimators.tree_data import TreeData, folds, put_aside
+from eigenwood.estimators.tree_data import Shared, TreeData, folds, put_aside
 from eigenwood.estimators.tree_gate import (
     AMOUNT_CRITERIA,
     CATEGORICAL_SPLITS,
@@ -118,11 +118,24 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         given = None
         if X_val is not None:
             given = self._checked_query(data.mixed.categories, data.labels, X_val, y_val, sample_weight_val)
+        binned = self._binned(data, thread_count(type(self).__name__, self.n_jobs))
+        return self._grow(Shared(data, binned, {}, X, y), np.arange(data.n_rows()), given, watch)
+
+    @with_callbacks
+    def _fit_shared(self, shared: Shared, weights: np.ndarray):
+        """Grow a tree from codes that many trees share, over the rows whose weight is above 0."""
+        check_params(self)
+        watch = Watch(self)
+        vars(self).update(shared.noted)
+        return self._grow(shared._replace(data=shared.data.weighted(weights)), np.flatnonzero(weights), None, watch)
+
+    def _grow(self, shared: Shared, rows: np.ndarray, given: TreeData | None, watch: Watch):
+        """Grow a tree over some rows and cut it back; ``given`` is the validation set, if there is one."""
+        data, binned, _, X, y = shared
         split_seed, seed = (int(number) for number in integer_seeds(self.random_state, 2))
-        learn_rows, held_out = self._parts(data, given, split_seed)
+        learn_rows, held_out = self._parts(data, rows, given, split_seed)
         threads = thread_count(type(self).__name__, self.n_jobs)
 
-        binned = self._binned(data, threads)
         grow = self._grower(binned, data, seed, threads)
         prune = self._pruner(data, held_out, grow, watch, seed, threads)
         outcome = watch.follow(
@@ -191,9 +204,22 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
                 f"{who}: ccp_alpha must be 0 when prune='cost_complexity_cv' chooses it; got {self.ccp_alpha}."
             )
 
-    def _parts(self, data: TreeData, given: TreeData | None, seed: int) -> tuple[np.ndarray, TreeData | None]:
+    def _shared(self, X, y, threads: int) -> Shared | None:
+        """Return what trees like this one share when they get the same rows with other weights; nothing if they cannot.
+
+        Pruning and balanced classes depend on the rows a tree got; such a tree must be fitted to them alone.
+        """
+        if self.prune is not None or getattr(self, "class_weight", None) is not None:
+            return None
+        gate = clone(self)
+        data = gate._checked(X, y, None)
+        noted = {name: value for name, value in vars(gate).items() if name in FEATURE_STATE}
+        return Shared(data, gate._binned(data, threads), noted, X, y)
+
+    def _parts(
+        self, data: TreeData, rows: np.ndarray, given: TreeData | None, seed: int
+    ) -> tuple[np.ndarray, TreeData | None]:
         """Return the rows to learn from and the validation data."""
-        rows = np.arange(data.n_rows())
         if self.prune != VALIDATION or given is not None:
             return rows, given
         learn, aside = self._split(data, seed)
@@ -209,8 +235,11 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         signs = np.zeros(n_features) if self.monotonic_cst is None else np.asarray(self.monotonic_cst)
         max_leaves = 0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes)
 
+        weights = data.weights()
+        n_undrawn = int((weights == 0).sum())  # shares of rows are of all rows, also of those that a draw left out
+
         def grow(rows: np.ndarray):
-            rule = self._rule(data, rows.size, float(data.weights()[rows].sum()))
+            rule = self._rule(data, rows.size + n_undrawn, float(weights[rows].sum()))
             return growth_steps(binned, data.target, rows, rule, signs, max_leaves, np.uint64(seed), threads)
 
         return grow

@@ -1,13 +1,14 @@
-"""Checked rows with their targets, and how they are divided for pruning."""
+"""Checked rows with their targets, what many trees share of them, and how they are divided for pruning."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
+from eigenwood.core.tree.binning import Binned
 from eigenwood.core.tree.branching import Target
 from eigenwood.errors import InputError
 from eigenwood.validation.categories import Mixed
@@ -32,6 +33,20 @@ class TreeData(NamedTuple):
         labels, amounts, weights = (part[rows] if part.shape[0] else part for part in self.target[:3])
         target = Target(labels, amounts, weights, self.target.starts)
         return TreeData(self.mixed._replace(X=self.mixed.X[rows]), target, self.labels, self.places[rows])
+
+    def weighted(self, weights: np.ndarray) -> TreeData:
+        """Return the rows with other weights; a weight may be 0."""
+        return self._replace(target=self.target._replace(weights=weights))
+
+
+class Shared(NamedTuple):
+    """Rows that were checked and coded once, for many trees that differ in the weights of the rows."""
+
+    data: TreeData
+    binned: Binned
+    noted: dict[str, Any]  # what the gate has noted of the columns: their number, and their names
+    X: Any  # as given, for callbacks
+    y: Any
 
 
 def put_aside(who: str, data: TreeData, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -16,6 +16,7 @@ import numpy as np
 from eigenwood.validation.state import Sizes, agreed
 from eigenwood.validation.targets import LARGEST_AMOUNT
 
+SHARES, MEANS, COUNTS, MEDIANS = (0, 1, 2), (3,), (4,), (5,)  # what the values of a criterion of the core are
 BITS, INDEX = ("uint8",), ("int64",)
 WHOLE = ("uint8", "uint16", "uint32")
 NUMBERS = (*WHOLE, "float32", "float64")
@@ -81,17 +82,11 @@ FOREST_ARRAYS = {
 
 @dataclass(frozen=True)
 class ForestNodes:
-    """The arrays of a forest, grown by a criterion whose code stands here, under what its values are.
-
-    ``ForestNodes("n_features", "n_values", shares=(GINI, ENTROPY, ERROR))`` is the rule of a classifier.
-    """
+    """The arrays of a forest that has grown by one of some criteria, given as codes of the core."""
 
     n_features: str
     n_values: str
-    shares: tuple[int, ...] = ()  # of the classes
-    means: tuple[int, ...] = ()
-    counts: tuple[int, ...] = ()  # means that are not negative
-    medians: tuple[int, ...] = ()  # these do not add up from leaves, so that inner nodes have them too
+    criteria: tuple[int, ...] = (*SHARES, *MEANS, *COUNTS, *MEDIANS)
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         return next((problem for problem in self._problems(value, sizes) if problem), None)
@@ -101,7 +96,7 @@ class ForestNodes:
         yield types_problem(forest)
         yield self._criterion_problem(forest)
         yield trees_problem(forest.node_start)
-        counts = self._counts(forest)
+        counts = counts_of(forest)
         yield lengths_problem(forest, counts)
         yield shape_problem(forest, counts)
         yield questions_problem(forest, sizes[self.n_features])
@@ -112,37 +107,25 @@ class ForestNodes:
         yield values_problem(forest, counts)
         if not agreed((self.n_values,), forest.value.shape[1:], sizes):
             yield f"must have {sizes[self.n_values]} values for each leaf; got {forest.value.shape[1]}"
-        yield self._meaning_problem(forest)
+        yield shares_problem(forest) if int(forest.criterion[0]) in SHARES else amounts_problem(forest)
         yield impurities_problem(forest, counts)
 
     def _criterion_problem(self, forest: Any) -> str | None:
         if forest.criterion.size != 1 or forest.bounded.size != 1:
             return "must have one criterion, and say once whether values are bounded"
-        known = sorted({*self.shares, *self.means, *self.counts, *self.medians})
-        code = int(forest.criterion[0])
+        code, known = int(forest.criterion[0]), sorted(set(self.criteria))
         return None if code in known else f"must have a criterion among {', '.join(map(str, known))}; got {code}"
 
-    def _counts(self, forest: Any) -> Counts:
-        n_trees, n_nodes = forest.node_start.size - 1, int(forest.node_start[-1])
-        n_questions = (n_nodes - n_trees) // 2
-        n_leaves = n_nodes - n_questions
-        kept = bool(forest.bounded[0]) or int(forest.criterion[0]) in self.medians
-        n_valued = n_nodes if kept else n_leaves
-        n_impurities = 0 if int(forest.criterion[0]) in self.shares and not kept else n_valued
-        return Counts(n_trees, n_nodes, n_questions, n_leaves, n_valued, n_impurities)
 
-    def _meaning_problem(self, forest: Any) -> str | None:
-        """Return whether values cannot be what the criterion makes them."""
-        code, value, starts = int(forest.criterion[0]), forest.value, forest.output_start
-        if code in self.shares:
-            sums = np.add.reduceat(value, starts[:-1], axis=1, dtype=np.float64)
-            is_right = value.min() >= 0 and (abs(sums - 1.0) <= ROUNDING).all()
-            return None if is_right else "must have shares of classes from 0 to 1 that sum to 1"
-        if starts.size != value.shape[1] + 1:
-            return "must have one value for each output"
-        if max(value.max(), -float(value.min())) > LARGEST_MEAN:
-            return f"must have values of size at most {LARGEST_MEAN:g}"
-        return "must have values of at least 0" if code in self.counts and value.min() < 0 else None
+def counts_of(forest: Any) -> Counts:
+    """Return how many there are of everything, if the trees are as long as they say."""
+    n_trees, n_nodes, code = forest.node_start.size - 1, int(forest.node_start[-1]), int(forest.criterion[0])
+    n_questions = (n_nodes - n_trees) // 2
+    n_leaves = n_nodes - n_questions
+    inner_too = bool(forest.bounded[0]) or code in MEDIANS  # these do not add up from leaves
+    n_valued = n_nodes if inner_too else n_leaves
+    n_impurities = 0 if code in SHARES and not inner_too else n_valued
+    return Counts(n_trees, n_nodes, n_questions, n_leaves, n_valued, n_impurities)
 
 
 def types_problem(forest: Any) -> str | None:
@@ -273,6 +256,23 @@ def values_problem(forest: Any, counts: Counts) -> str | None:
     if n_different > counts.valued or codes.max() >= n_different:
         return "must have codes of values within their table"
     return None
+
+
+def shares_problem(forest: Any) -> str | None:
+    """Return whether values are no shares of classes, output by output."""
+    sums = np.add.reduceat(forest.value, forest.output_start[:-1], axis=1, dtype=np.float64)
+    is_right = forest.value.min() >= 0 and (abs(sums - 1.0) <= ROUNDING).all()
+    return None if is_right else "must have shares of classes from 0 to 1 that sum to 1"
+
+
+def amounts_problem(forest: Any) -> str | None:
+    """Return whether values are no amounts, one for each output, that can be squared and added up."""
+    least, most = float(forest.value.min()), float(forest.value.max())
+    if forest.output_start.size != forest.value.shape[1] + 1:
+        return "must have one value for each output"
+    if max(most, -least) > LARGEST_MEAN:
+        return f"must have values of size at most {LARGEST_MEAN:g}"
+    return "must have values of at least 0" if int(forest.criterion[0]) in COUNTS and least < 0 else None
 
 
 def impurities_problem(forest: Any, counts: Counts) -> str | None:

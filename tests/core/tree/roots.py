@@ -40,9 +40,9 @@ def root_of(data, rules, seed=0, max_features=None, at_random=False, **storage):
     return Root(codes, features, target, rule, sample, sums, known)
 
 
-def split_of(root, data, rules, only=-1):
+def split_of(root, data, rules, only=-1, bench=None):
     """Return the split of the root, the lines in the order in which they are cut, and the bench that was used."""
-    bench = bench_of(root)
+    bench = bench or bench_of(root)
     signs = np.array(rules.signs or (0,) * data.X.shape[1], dtype=np.int64)
     split, n_lines = find_split(
         root.codes,

@@ -159,3 +159,18 @@ def test_in_the_median_a_weight_is_the_row_given_again(seed):
     rng = np.random.default_rng(seed)
     y, times = cases.counts(rng, 9)[:, 0], rng.integers(1, 5, size=9)
     assert weighted_median(y, times.astype(float)) == np.median(np.repeat(y, times))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_median_does_not_depend_on_the_order_of_the_rows(seed):
+    """0.1 + 0.2 is not 0.3: where both halves are equal up to rounding, the middle is taken in any order."""
+    rng = np.random.default_rng(seed)
+    y, half = rng.normal(size=8), rng.choice([0.1, 0.2, 0.3, 0.7], size=4)
+    order = np.argsort(y)
+    w = np.empty(8)
+    w[order[:4]], w[order[4:]] = half, rng.permutation(half)
+    expected = 0.5 * (y[order[3]] + y[order[4]])
+    assert naive.median(y, w) == expected
+    for _ in range(20):
+        again = rng.permutation(8)
+        assert weighted_median(y[again], w[again]) == expected

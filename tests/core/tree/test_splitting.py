@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from eigenwood.core.bits import add_member, is_member
+from eigenwood.core.tree.adding import write_groups
 from eigenwood.core.tree.branching import code_behind
+from eigenwood.core.tree.splitting import drawn, make_draw
 from tests.core.tree import cases
-from tests.core.tree.roots import SHARES, STORAGES, assert_clean, moved, root_of, split_of, table
+from tests.core.tree.roots import SHARES, STORAGES, assert_clean, bench_of, moved, root_of, split_of, table
 from tests.naive import tree as naive
 
 
@@ -184,3 +187,71 @@ def test_the_short_ways_find_what_the_long_way_finds(criterion, rare_share, n_cl
         assert here[0][1:] == there[0][1:]
         assert_allclose(here[0].cost, there[0].cost, rtol=1e-9, atol=1e-12)
         assert_array_equal(here[1], there[1])
+
+
+# ---- the draw ----------------------------------------------------------------------------------------------------
+
+
+def drawn_features(data, seed, constant=(), **storage):
+    """Return the features in the order in which they are drawn; some columns are known to be constant."""
+    root = root_of(data, naive.Rules("gini"), **storage)
+    bench, codes = bench_of(root), root.codes
+    n_columns, slots = codes.feature.size, np.arange(codes.slot_feature.size)
+    n_groups = write_groups(slots, slots.size, codes.slot_feature, bench.group)
+    for at in range(n_columns):
+        if codes.feature[at] in constant:
+            add_member(bench.constant, at)
+    n = make_draw(
+        bench.draw, n_columns + n_groups, codes.feature, codes.slot_feature, slots, bench.group, bench.constant,
+        np.uint64(seed),
+    )  # fmt: skip
+    candidates = [int(drawn(bench.draw, n - t)) for t in range(n)]
+    return [int(codes.feature[c] if c < n_columns else codes.slot_feature[bench.group[c - n_columns]])
+            for c in candidates]  # fmt: skip
+
+
+def varied(n_features=9):
+    """A table without constant columns, some of them thin."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([(cases.tied, cases.rare_counts)[j % 2](rng, 40) for j in range(n_features)])
+    return naive.Data(X.astype(float), cases.labels(rng, 40, (2,)), np.ones(40), (2,))
+
+
+def test_the_draw_is_a_permutation_that_does_not_depend_on_storage():
+    data, seen = varied(), set()
+    for seed in range(30):
+        draws = [drawn_features(data, seed, **storage) for storage in (*STORAGES, {"rare_share": -1.0})]
+        assert sorted(draws[0]) == list(range(9))
+        assert all(draw == draws[0] for draw in draws)
+        seen.add(tuple(draws[0]))
+    assert len(seen) == 30
+
+
+def test_every_place_in_the_draw_is_as_likely():
+    data = varied(4)
+    draws = np.array([drawn_features(data, seed) for seed in range(400)])
+    for place in range(4):
+        assert np.bincount(draws[:, place], minlength=4).min() > 60  # of 100
+
+
+def test_constant_columns_are_left_out_of_the_draw_and_the_others_stay():
+    data = varied()
+    for seed in range(10):
+        every = drawn_features(data, seed, rare_share=-1.0)
+        some = drawn_features(data, seed, constant=(2, 7), rare_share=-1.0)
+        assert some == [feature for feature in every if feature not in (2, 7)]
+
+
+@pytest.mark.parametrize("max_features", [1, 2, 9])
+def test_what_is_known_to_be_constant_is_not_looked_at_again(max_features):
+    data, rules = varied(), naive.Rules("gini")
+    data.X[:, [2, 7]] = 1.0
+    for seed in range(10):
+        root = root_of(data, rules, seed, max_features=max_features, rare_share=-1.0)
+        found, _, bench = split_of(root, data, rules)
+        for at in (2, 7):
+            add_member(bench.constant, at)
+        again, _, bench = split_of(root, data, rules, bench=bench)
+        assert again == found
+        assert_clean(bench)
+        assert [is_member(bench.constant, at) for at in range(9)] == [at in (2, 7) for at in range(9)]

@@ -26,14 +26,20 @@ def add_up_classes(columns, at, rows, labels, weights, starts, sums, bits):
             code = columns[at, rows[i]]
             sums[code, labels[i, 0]] += 1.0
             bits[code >> 6] |= ONE << np.uint64(code & 63)
-        return
-    for i in range(rows.size):
-        code = columns[at, rows[i]]
-        bits[code >> 6] |= ONE << np.uint64(code & 63)
-        weight = weights[i] if weights.size > 0 else 1.0
-        for o in range(n_outputs):
-            sums[code, starts[o] + labels[i, o]] += weight
-        sums[code, n_sums] += 1.0
+    elif n_outputs == 1:
+        for i in range(rows.size):
+            code = columns[at, rows[i]]
+            sums[code, labels[i, 0]] += weights[i]
+            sums[code, n_sums] += 1.0
+            bits[code >> 6] |= ONE << np.uint64(code & 63)
+    else:
+        for i in range(rows.size):
+            code = columns[at, rows[i]]
+            bits[code >> 6] |= ONE << np.uint64(code & 63)
+            weight = weights[i] if weights.size > 0 else 1.0
+            for o in range(n_outputs):
+                sums[code, starts[o] + labels[i, o]] += weight
+            sums[code, n_sums] += 1.0
 
 
 @uncounted
@@ -54,6 +60,15 @@ def add_up_amounts(columns, at, rows, amounts, weights, sums, bits):
 def add_up_slots(entry_start, entries, rows, labels, amounts, weights, starts, sums, bits):
     """Add the rows of a node up by the slots of all thin columns."""
     n_outputs, n_sums, classifying = starts.size - 1, sums.shape[1] - 1, labels.shape[0] > 0
+    if classifying and n_outputs == 1:
+        for i in range(rows.size):
+            label, weight = labels[i, 0], weights[i] if weights.size > 0 else 1.0
+            for e in range(entry_start[rows[i]], entry_start[rows[i] + 1]):
+                slot = entries[e]
+                sums[slot, label] += weight
+                sums[slot, n_sums] += 1.0
+                bits[slot >> 6] |= ONE << np.uint64(slot & 63)
+        return
     for i in range(rows.size):
         weight = weights[i] if weights.size > 0 else 1.0
         for e in range(entry_start[rows[i]], entry_start[rows[i] + 1]):

@@ -102,7 +102,7 @@ def sample_of(target, rows, criterion):
 
 @uncounted
 def sample_in(room, target, rows, start):
-    """Return the same, written to the beginning of a sample of more rows."""
+    """Return the same, written to the beginning of a sample of more rows: to a function that is not counted either."""
     n = rows.size
     labels, amounts = room.labels[: min(n, room.labels.shape[0])], room.amounts[: min(n, room.amounts.shape[0])]
     weights, ranks = room.weights[: min(n, room.weights.size)], room.ranks[: min(n, room.ranks.shape[0])]
@@ -584,7 +584,7 @@ def branch(table, goal, features, rule, signs, growth, bench, n_lines, own, node
     whole, counts, is_category = growth.whole, growth.counts, features.kind[split.feature] == CATEGORY
     lines = bench.best_lines[:n_lines]
     n_left = moved_rows(table, features, own, split, lines, spare)
-    if is_kept(table.order, own.size):
+    if is_kept(table.order, max(n_left, own.size - n_left)):
         move_orders(table.order, own, place.start, n_left, bench.is_left, spare)
     left_rows, right_rows, linked = own[:n_left], own[n_left:], is_category and rule.multiway
     heavier_left = weight_of(goal.weights, left_rows) > weight_of(goal.weights, right_rows)
