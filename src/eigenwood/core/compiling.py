@@ -3,7 +3,8 @@
 Numba counts who holds an array, with two locked instructions for each array that a function takes. In a function that
 runs for some nanoseconds this counting is most of the time. ``uncounted`` leaves it out; such a function may make no
 array, and gives none back but those it got. A function that makes arrays for itself may be called from it if it is
-``counted``, and gives back numbers only.
+``counted``, and gives back numbers only. ``inlined`` is ``uncounted`` and becomes part of its caller: for what takes
+many arrays and runs in a loop.
 """
 
 from __future__ import annotations
@@ -17,4 +18,5 @@ UNCOUNTED: dict[str, Any] = {**OPTIONS, "_nrt": False}
 COUNTED: dict[str, Any] = {**OPTIONS, "_nrt": True}
 
 uncounted = njit(**UNCOUNTED)
+inlined = njit(**UNCOUNTED, inline="always")
 counted = njit(**COUNTED)

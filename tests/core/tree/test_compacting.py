@@ -31,7 +31,7 @@ def entries_of(codes, row, slots=None):
     return [(int(codes.slot_feature[slot]), int(codes.slot_code[slot])) for slot in own]
 
 
-@pytest.mark.parametrize("rare_share", (-1.0, *SHARES))
+@pytest.mark.parametrize("rare_share", [-1.0, *SHARES])
 @pytest.mark.parametrize("seed", range(12))
 def test_columns_mean_the_same_and_constant_ones_are_gone(seed, rare_share):
     codes, rows = coded_rows(seed, rare_share)

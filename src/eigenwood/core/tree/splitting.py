@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from eigenwood.core.bits import ONE, add_member, is_member, taken_out, word_count
-from eigenwood.core.compiling import counted, uncounted
+from eigenwood.core.compiling import counted, inlined, uncounted
 from eigenwood.core.distinct import mixed
 from eigenwood.core.tree.absolute import cut_costs, cut_medians, line_costs
 from eigenwood.core.tree.adding import (
@@ -326,130 +326,150 @@ def cut_of_lines(
     return Cut(found, place, lines[place], lines[place + 1], side)
 
 
+@inlined
+def cut_of_column(codes, features, sample, candidate, feature, total, starts, rule, sign, node, logs, bench):
+    """Return the best cut of a column whose codes are all stored, and how many lines the bench has of it."""
+    rows, labels, amounts, weights = sample.rows, sample.labels, sample.amounts, sample.weights
+    columns, first, n_rows, centre = codes.columns, codes.start[candidate], sample.rows.size, 0.0
+    sums, bits, lines, keys, places = bench.sums, bench.bits, bench.lines, bench.keys, bench.places
+    n_codes, missing = codes.start[candidate + 1] - first, features.missing[feature]
+    is_number = features.kind[feature] != CATEGORY
+    ordered = is_ordered(rule.criterion, rule.whole, starts.size - 1) and not rule.at_random
+    if ordered and is_number and not is_summed(n_codes, n_rows, total.size):
+        if is_kept(codes.order, n_rows):
+            copy_order(columns, codes.order, candidate, sample.start, n_rows, keys, places)
+            labels, amounts, weights = sample.all_labels, sample.all_amounts, sample.all_weights
+            centre = node.centre
+        elif n_rows <= FEW_ROWS:
+            order_few(columns, candidate, rows, keys, places)
+        else:
+            order_many(columns, candidate, n_codes, rows, bench.counts, bits, lines, keys, places)
+        n_numbers = n_rows
+        if missing >= 0 and codes.meaning[first + keys[n_rows - 1]] == missing:
+            n_numbers = number_count(keys, n_rows, keys[n_rows - 1])
+        found, j, side = best_of_order(
+            keys, places, n_rows, n_numbers, labels, amounts, weights, centre, total, bench.left, bench.cuts, rule,
+            node, sign, logs,
+        )  # fmt: skip
+        cut = Cut(found, -1, np.int64(keys[j]), np.int64(keys[j + 1]), side) if j >= 0 else no_cut()
+        n_lines = 0
+    else:
+        if is_classifying(rule.criterion):
+            add_up_classes(columns, candidate, rows, labels, weights, starts, sums, bits)
+        else:
+            add_up_amounts(columns, candidate, rows, amounts, weights, sums, bits)
+        n_lines = taken_out(bits, word_count(n_codes), lines)
+        pair = rule.criterion == GINI and total.size == 2 and is_free(rule, sign) and not rule.at_random
+        if pair and is_number and missing < 0:
+            found, p = best_gini_cut(sums, lines, n_lines, total[0], total[1], tie_of(node))
+            cut = Cut(found, p, lines[p], lines[p + 1], -1)
+        else:
+            cut = cut_of_lines(
+                codes, features, sample, candidate, feature, sums, lines, n_lines, total, starts, rule, sign, node,
+                logs, bench.left,
+            )  # fmt: skip
+        cleared(sums, lines, n_lines)
+    return cut, n_lines
+
+
+@inlined
+def cut_of_slots(codes, features, sample, candidate, feature, total, starts, rule, sign, node, logs, bench):
+    """Return the same of a thin column, whose rows are added up already."""
+    sums, slots, group, n_slots = bench.slot_sums, bench.slots, bench.group, codes.slot_feature.size
+    first, last = group[candidate - codes.feature.size], group[candidate - codes.feature.size + 1]
+    slot, common, n_lines = slots[first], features.common[feature], 0
+    free = is_free(rule, sign) and not rule.at_random and is_classifying(rule.criterion)
+    if free and last - first == 1 and features.kind[feature] != CATEGORY and features.missing[feature] < 0:
+        # a column of two values: nothing to put in order
+        found, rare_first = line_cost(sums, slot, total, starts, rule.criterion, logs), codes.slot_code[slot] < common
+        cut = Cut(found, 0, slot if rare_first else n_slots, n_slots if rare_first else slot, -1)
+    else:
+        n_rows, lines = sample.rows.size, bench.lines
+        n_lines = ordered_slots(slots, first, last, codes.slot_code, common, n_rows, total, sums, lines)
+        cut = cut_of_lines(
+            codes, features, sample, candidate, feature, sums, lines, n_lines, total, starts, rule, sign, node, logs,
+            bench.left,
+        )  # fmt: skip
+    return cut, n_lines
+
+
+@inlined
+def can_split(codes, sample, candidate, only_slot, n_sums, bench):
+    """Return whether a column has two codes among the rows of the node; if not, that is noted for those below it."""
+    if candidate >= codes.feature.size:
+        varying = only_slot < 0 or bench.slot_sums[only_slot, n_sums] < sample.rows.size
+    elif is_member(bench.constant, candidate):
+        varying = False
+    else:
+        if is_kept(codes.order, sample.rows.size):
+            varying = ends_differ(codes.columns, codes.order, candidate, sample.start, sample.rows.size)
+        else:
+            varying = varies(codes.columns, candidate, sample.rows)
+        if not varying:
+            add_member(bench.constant, candidate)
+    return varying
+
+
+@inlined
+def gap_of(codes, features, candidate, feature, cut):
+    """Return how many of a column's values lie between the two sides of a cut, as a share of all."""
+    n_values = features.start[feature + 1] - features.start[feature]
+    gap, common = 1.0, features.common[feature]
+    if features.kind[feature] != CATEGORY:
+        first_code = codes.start[candidate] if candidate < codes.feature.size else -1
+        gap = 0.0 + code_of(cut.above, first_code, codes.meaning, codes.slot_code, common)
+        gap -= code_of(cut.below, first_code, codes.meaning, codes.slot_code, common)
+    return gap / n_values if n_values > 0 else 0.0
+
+
 @uncounted
 def find_split(codes, features, sample, total, starts, signs, rule, node, only, logs, bench):
     """Return the best split of a node and, if it is about a category, how many ``best_lines`` of the bench it has.
 
     ``total`` are the sums of its rows; ``only`` names the feature to be asked, or is -1.
     """
-    rows, labels, amounts, weights = sample.rows, sample.labels, sample.amounts, sample.weights
-    columns, column_feature, column_start, meaning = codes.columns, codes.feature, codes.start, codes.meaning
-    slot_feature, slot_code, kinds, missing = codes.slot_feature, codes.slot_code, features.kind, features.missing
-    commons, value_start = features.common, features.start
-    sums, counts, bits, slot_sums = bench.sums, bench.counts, bench.bits, bench.slot_sums
-    slots, group, keys, places, lines = bench.slots, bench.group, bench.keys, bench.places, bench.lines
-    best_lines, left, cuts, draw = bench.best_lines, bench.left, bench.cuts, bench.draw
-    n_columns, n_slots, n_rows, n_sums = column_feature.size, slot_feature.size, rows.size, total.size
-    classifying, tie = is_classifying(rule.criterion), tie_of(node)
-    ordered = is_ordered(rule.criterion, rule.whole, starts.size - 1) and not rule.at_random
-    free = is_free(rule, 0) and not rule.at_random
-    order, start, kept, centre = codes.order, sample.start, is_kept(codes.order, n_rows), 0.0
-    own_labels, own_amounts, own_weights = labels, amounts, weights
-    if kept:
-        own_labels, own_amounts, own_weights = sample.all_labels, sample.all_amounts, sample.all_weights
-        centre = node.centre
-    n_present = n_groups = 0
+    column_feature, slot_feature, slots, group = codes.feature, codes.slot_feature, bench.slots, bench.group
+    n_columns, n_slots, tie, n_present, n_groups = column_feature.size, slot_feature.size, tie_of(node), 0, 0
     if n_slots > 0:
-        add_up_slots(
-            codes.entry_start, codes.entries, rows, labels, amounts, weights, starts, slot_sums, bench.slot_bits
-        )
+        targets = sample.labels, sample.amounts, sample.weights
+        add_up_slots(codes.entry_start, codes.entries, sample.rows, *targets, starts, bench.slot_sums, bench.slot_bits)
         n_present = taken_out(bench.slot_bits, word_count(n_slots), slots)
         n_groups = write_groups(slots, n_present, slot_feature, group)
-    n_candidates, drawing = n_columns + n_groups, rule.max_features < kinds.size and only < 0
-    constant = bench.constant
+    n_candidates, drawing = n_columns + n_groups, rule.max_features < features.kind.size and only < 0
     if drawing:
-        n_candidates = make_draw(draw, n_candidates, column_feature, slot_feature, slots, group, constant, node.seed)
+        n_candidates = make_draw(
+            bench.draw, n_candidates, column_feature, slot_feature, slots, group, bench.constant, node.seed
+        )
     best, n_best, n_tried = Split(np.inf, -1, -1, -1, -1, -1, -1, -1.0), 0, 0
     for t in range(n_candidates):
-        candidate = drawn(draw, n_candidates - t) if drawing else t
-        dense = candidate < n_columns
+        candidate = drawn(bench.draw, n_candidates - t) if drawing else t
+        dense, only_slot = candidate < n_columns, -1
         feature = np.int64(column_feature[candidate] if dense else slot_feature[slots[group[candidate - n_columns]]])
-        if (only >= 0 and feature != only) or (dense and is_member(constant, candidate)):
+        if not dense and group[candidate - n_columns + 1] - group[candidate - n_columns] == 1:
+            only_slot = slots[group[candidate - n_columns]]
+        if only >= 0 and feature != only:
             continue
-        sign, is_category, n_lines = signs[feature], kinds[feature] == CATEGORY, 0
-        simple = not is_category and missing[feature] < 0 and sign == 0
-        if dense:
-            n_codes, first_code = column_start[candidate + 1] - column_start[candidate], column_start[candidate]
-            if not (
-                ends_differ(columns, order, candidate, start, n_rows) if kept else varies(columns, candidate, rows)
-            ):
-                add_member(constant, candidate)
-                continue
-            if ordered and not is_category and not is_summed(n_codes, n_rows, n_sums):
-                if kept:
-                    copy_order(columns, order, candidate, start, n_rows, keys, places)
-                elif n_rows <= FEW_ROWS:
-                    order_few(columns, candidate, rows, keys, places)
-                else:
-                    order_many(columns, candidate, n_codes, rows, counts, bits, lines, keys, places)
-                n_numbers = n_rows
-                if missing[feature] >= 0 and meaning[first_code + keys[n_rows - 1]] == missing[feature]:
-                    n_numbers = number_count(keys, n_rows, keys[n_rows - 1])
-                found, j, side = best_of_order(
-                    keys,
-                    places,
-                    n_rows,
-                    n_numbers,
-                    own_labels,
-                    own_amounts,
-                    own_weights,
-                    centre,
-                    total,
-                    left,
-                    cuts,
-                    rule,
-                    node,
-                    sign,
-                    logs,
-                )
-                cut = Cut(found, -1, np.int64(keys[j]), np.int64(keys[j + 1]), side) if j >= 0 else no_cut()
-            else:
-                if classifying:
-                    add_up_classes(columns, candidate, rows, labels, weights, starts, sums, bits)
-                else:
-                    add_up_amounts(columns, candidate, rows, amounts, weights, sums, bits)
-                n_lines = taken_out(bits, word_count(n_codes), lines)
-                if free and simple and rule.criterion == GINI and n_sums == 2:
-                    found, p = best_gini_cut(sums, lines, n_lines, total[0], total[1], tie)
-                    cut = Cut(found, p, lines[p], lines[p + 1], -1)
-                else:
-                    cut = cut_of_lines(
-                        codes, features, sample, candidate, feature, sums, lines, n_lines, total, starts, rule, sign,
-                        node, logs, left,
-                    )  # fmt: skip
-                cleared(sums, lines, n_lines)
-        else:
-            first_code, first, last = -1, group[candidate - n_columns], group[candidate - n_columns + 1]
-            if last - first == 1 and slot_sums[slots[first], n_sums] == n_rows:
-                continue
-            if free and simple and classifying and last - first == 1:
-                # a column of two values: nothing to put in order
-                found, slot = line_cost(slot_sums, slots[first], total, starts, rule.criterion, logs), slots[first]
-                rare_first = slot_code[slot] < commons[feature]
-                cut = Cut(found, 0, slot if rare_first else n_slots, n_slots if rare_first else slot, -1)
-            else:
-                n_lines = ordered_slots(
-                    slots, first, last, slot_code, commons[feature], n_rows, total, slot_sums, lines
-                )
-                cut = cut_of_lines(
-                    codes, features, sample, candidate, feature, slot_sums, lines, n_lines, total, starts, rule, sign,
-                    node, logs, left,
-                )  # fmt: skip
+        if not can_split(codes, sample, candidate, only_slot, total.size, bench):
+            continue
         n_tried += 1
+        if dense:
+            cut, n_lines = cut_of_column(
+                codes, features, sample, candidate, feature, total, starts, rule, signs[feature], node, logs, bench
+            )
+        else:
+            cut, n_lines = cut_of_slots(
+                codes, features, sample, candidate, feature, total, starts, rule, signs[feature], node, logs, bench
+            )
         if cut.cost < np.inf:
-            gap, n_values = 1.0, value_start[feature + 1] - value_start[feature]
-            if not is_category:
-                gap = 0.0 + code_of(cut.above, first_code, meaning, slot_code, commons[feature])
-                gap -= code_of(cut.below, first_code, meaning, slot_code, commons[feature])
-            gap = gap / n_values if n_values > 0 else 0.0
+            gap = gap_of(codes, features, candidate, feature, cut)
             if is_better(cut.cost, gap, feature, best, tie, node.seed):
                 best = Split(cut.cost, candidate, feature, cut.place, cut.below, cut.above, cut.missing_left, gap)
-                n_best = n_lines if is_category else 0
+                n_best = n_lines if features.kind[feature] == CATEGORY else 0
                 for i in range(n_best):
-                    best_lines[i] = lines[i]
+                    bench.best_lines[i] = bench.lines[i]
         if drawing and n_tried >= rule.max_features and best.candidate >= 0:
             break
-    cleared(slot_sums, slots, n_present)
-    for k in range(n_sums + 1):
-        slot_sums[n_slots, k] = 0.0
+    cleared(bench.slot_sums, slots, n_present)
+    for k in range(total.size + 1):
+        bench.slot_sums[n_slots, k] = 0.0
     return best, n_best
