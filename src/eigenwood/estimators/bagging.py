@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,15 +41,14 @@ from eigenwood.estimators.ensemble_sampling import (
     drawn_feature_count,
     has_all_features,
     population_of,
-    row_counts,
 )
-from eigenwood.estimators.ensemble_scoring import Answers, Tally, scored
+from eigenwood.estimators.ensemble_scoring import Answers, Ensemble, Tally
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
-from eigenwood.estimators.tree import DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
+from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
 from eigenwood.proofs.claim import Certificate, Claim, at_most, measured
-from eigenwood.proofs.out_of_bag import Score, assessed_vote, score_claims, vote_claims
+from eigenwood.proofs.out_of_bag import Score, assessed_vote, vote_claims
 from eigenwood.validation.arrays import check_weights
 from eigenwood.validation.ensembles import (
     Learner,
@@ -115,15 +113,12 @@ class BaggingData(NamedTuple):
         return 1 if self.material.y.ndim == 1 else self.material.y.shape[1]
 
 
-class Bagging(MetaEstimatorMixin, Watched, BaseEstimator, ABC):
+class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
     """What both kinds of bagging share."""
-
-    OPTIONAL = frozenset({"oob_score_", "oob_interval_"})
 
     estimators_: list
     drawn_features_: np.ndarray
     has_text_: bool
-    seed_: int
     n_draws_: int
 
     @abstractmethod
@@ -137,18 +132,6 @@ class Bagging(MetaEstimatorMixin, Watched, BaseEstimator, ABC):
     @abstractmethod
     def _said(self, learner: Any, X: Any, n_values: int, params: dict) -> np.ndarray:
         """Return what one learner says about rows, as numbers of which the mean can be taken."""
-
-    @abstractmethod
-    def _answers(self, data: BaggingData, tally: Tally) -> Answers:
-        """Return truth and answers for the rows that somebody did not see."""
-
-    @abstractmethod
-    def _vote_claims(self, data: BaggingData, tally: Tally) -> list[Claim]:
-        """Return what can be claimed about the vote."""
-
-    @abstractmethod
-    def _store_answers(self, means: np.ndarray) -> None:
-        """Keep what the learners say about the rows they did not see."""
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, **fit_params):
@@ -169,7 +152,7 @@ class Bagging(MetaEstimatorMixin, Watched, BaseEstimator, ABC):
         threads = thread_count(type(self).__name__, self.n_jobs)
 
         tally = Tally(data.weights.size, data.n_values(), keeps_ballots=data.labels is not None)
-        workshop = self._workshop(data, draws, watch, threads, asks=self.oob_score is not False)
+        workshop = self._workshop(data, draws, watch, threads, asks=self._wants_score())
         outcome = watch.follow(
             learner_steps(workshop, earlier, self.n_estimators, threads, tally.hear),
             max_rounds=self.n_estimators - len(earlier),
@@ -179,8 +162,8 @@ class Bagging(MetaEstimatorMixin, Watched, BaseEstimator, ABC):
         )
 
         self._store(data, draws, outcome.step, outcome.reason)
-        score = None if self.oob_score is False else self._scored(data, tally)
-        self._store_score(data, tally, score)
+        score = self._scored(data, tally, data.weights) if self._wants_score() else None
+        self._store_score(score, tally, data.places, data.n_given)
         self.certificate_ = self._proved(data, tally, score)
         return self
 
@@ -195,24 +178,6 @@ class Bagging(MetaEstimatorMixin, Watched, BaseEstimator, ABC):
         """The features that each learner got."""
         check_is_fitted(self)
         return list(self.drawn_features_)
-
-    @property
-    def estimators_samples_(self):
-        """The rows that each learner got, drawn again from its seed; a row drawn twice is there twice."""
-        check_is_fitted(self)
-        if not hasattr(self, "_draws_of_fit"):
-            raise AttributeError(f"{type(self).__name__}: estimators_samples_ is not kept in a model file.")
-        draws, places = self._draws_of_fit
-        return [np.repeat(places, row_counts(draws, number)) for number in range(len(self.estimators_))]
-
-    def __len__(self) -> int:
-        return len(self.estimators_)
-
-    def __getitem__(self, number):
-        return self.estimators_[number]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.estimators_)
 
     def get_metadata_routing(self):
         """Return who gets the parameters that scikit-learn passes on."""
@@ -281,7 +246,7 @@ class Bagging(MetaEstimatorMixin, Watched, BaseEstimator, ABC):
             features_with_replacement=bool(self.bootstrap_features),
             seed=seed,
         )
-        if self.oob_score is not False and not self.bootstrap and draws.n_rows >= data.weights.sum():
+        if self._wants_score() and not self.bootstrap and draws.n_rows >= data.weights.sum():
             raise InputError(
                 f"{who}: oob_score must be False when every learner gets all rows; got {self.oob_score!r}."
             )
@@ -291,7 +256,8 @@ class Bagging(MetaEstimatorMixin, Watched, BaseEstimator, ABC):
         learner, n_values = self._learner(), data.n_values()
         by_weights = not self.resample and takes_weights(learner)
         shared = None
-        if isinstance(learner, DecisionTree) and by_weights and has_all_features(draws) and not data.material.fit_params:
+        plain = by_weights and has_all_features(draws) and not data.material.fit_params
+        if plain and type(learner) in (DecisionTreeClassifier, DecisionTreeRegressor):
             shared = learner._shared(data.material.X, data.material.y, threads)
         return Workshop(
             learner,
@@ -320,44 +286,13 @@ class Bagging(MetaEstimatorMixin, Watched, BaseEstimator, ABC):
         self._draws_of_fit = draws, data.places
         self.stop_reason_ = reason
 
-    def _store_score(self, data: BaggingData, tally: Tally, score: Score | None) -> None:
-        """Keep the score, and what was said about each row that was given; or nothing."""
-        for name in ("oob_score_", "oob_interval_", "oob_decision_function_", "oob_prediction_"):
-            self.__dict__.pop(name, None)
-        if self.oob_score is False:
-            return
-        if not tally.counts.all():
-            warnings.warn(
-                f"{type(self).__name__}: rows that every learner saw have no out-of-bag answer, here "
-                f"{(tally.counts == 0).sum()} of {tally.counts.size}; more learners would leave fewer.",
-                stacklevel=4,
-            )
-        means = np.full((data.n_given, data.n_values()), np.nan)
-        means[data.places] = tally.means()
-        self._store_answers(means)
-        if score is not None:
-            self.oob_score_ = score.value
-            if np.isfinite(score.interval).all():
-                self.oob_interval_ = np.array(score.interval)
-
-    def _scored(self, data: BaggingData, tally: Tally) -> Score | None:
-        """Return the score on rows out of bag; nothing if there are none."""
-        heard = tally.heard()
-        if heard.size == 0:
-            return None
-        share = float(data.weights[heard].sum() / data.weights.sum())
-        metric = self.oob_score or True  # to verify, also without a wish
-        return scored(metric, self._answers(data, tally), share, self.seed_)
-
     def _proved(self, data: BaggingData, tally: Tally, score: Score | None) -> Certificate:
         """Return the claims about the fitted learners."""
         claims = [
             measured("learners", "learners that were fitted", len(self.estimators_)),
             measured("rows drawn", "rows that each learner got, repeated ones counted", self.n_draws_),
         ]
-        if score is not None:
-            claims += [*score_claims(score), *self._vote_claims(data, tally)]
-        return Certificate(tuple(claims))
+        return Certificate((*claims, *self._oob_claims(data, tally, score)))
 
     def _query(self, X) -> Any:
         check_is_fitted(self)
@@ -738,7 +673,7 @@ def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
     tally = Tally(data.weights.size, data.n_values(), keeps_ballots=data.labels is not None)
     for number, learner in enumerate(model.estimators_):
         tally.hear(workshop.asked_again(number, learner).left)
-    claims = model._proved(data, tally, model._scored(data, tally)).claims
+    claims = model._proved(data, tally, model._scored(data, tally, data.weights)).claims
     if len(model.estimators_) == 1 and model.stop_reason_ == TIME_UP:
         return Certificate(claims)  # time has cut the only learner short, nobody can say where
     with one_blas_thread():

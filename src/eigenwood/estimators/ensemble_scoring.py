@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, get_scorer, r2_score
+from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.estimators.ensemble_learning import Left
-from eigenwood.proofs.out_of_bag import Ballot, Score, resampled_interval, row_total, share_interval
+from eigenwood.estimators.ensemble_sampling import Draws, row_counts
+from eigenwood.proofs.claim import Claim
+from eigenwood.proofs.out_of_bag import Ballot, Score, resampled_interval, row_total, score_claims, share_interval
 
 ACCURACY, R2 = "accuracy", "r2"
 NAMES: dict[Any, str] = {accuracy_score: ACCURACY, r2_score: R2}
@@ -57,6 +61,87 @@ class Answers(NamedTuple):
     shares: np.ndarray  # of the classes; no columns for amounts
     weights: np.ndarray
     labels: np.ndarray | None  # the classes; None for amounts
+
+
+class Ensemble(ABC):
+    """What ensembles share whose learners drew their rows: they can be scored on the rows that these did not see."""
+
+    OPTIONAL = frozenset({"oob_score_", "oob_interval_"})
+
+    oob_score: Any  # the metric, or False
+    seed_: int
+    estimators_: Any
+    _draws_of_fit: tuple[Draws, np.ndarray]  # and where the rows stood in what was given
+
+    @abstractmethod
+    def _answers(self, data: Any, tally: Tally) -> Answers:
+        """Return truth and answers for the rows that somebody did not see."""
+
+    @abstractmethod
+    def _vote_claims(self, data: Any, tally: Tally) -> list[Claim]:
+        """Return what can be claimed about the vote."""
+
+    @abstractmethod
+    def _store_answers(self, means: np.ndarray) -> None:
+        """Keep what the learners say about the rows they did not see."""
+
+    @property
+    def estimators_samples_(self):
+        """The rows that each learner got, drawn again from its seed; a row drawn twice is there twice."""
+        check_is_fitted(self)
+        if not hasattr(self, "_draws_of_fit"):
+            raise AttributeError(f"{type(self).__name__}: estimators_samples_ is not kept in a model file.")
+        draws, places = self._draws_of_fit
+        return [np.repeat(places, self._counts(draws, number)) for number in range(len(self))]
+
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, number):
+        return self.estimators_[number]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    def _counts(self, draws: Draws, number: int) -> np.ndarray:
+        """Return how often a learner got each row."""
+        return row_counts(draws, number)
+
+    def _wants_score(self) -> bool:
+        return bool(self.oob_score)
+
+    def _scored(self, data: Any, tally: Tally, weights: np.ndarray) -> Score | None:
+        """Return the score on rows out of bag, of rows with these weights; nothing if there are none."""
+        if tally.heard().size == 0:
+            return None
+        answers = self._answers(data, tally)
+        share = float(answers.weights.sum() / weights.sum())
+        return scored(self.oob_score or True, answers, share, self.seed_)  # to verify, also without a wish
+
+    def _store_score(self, score: Score | None, tally: Tally, places: np.ndarray, n_given: int) -> None:
+        """Keep the score, and what was said about each row that was given; or nothing."""
+        for name in ("oob_score_", "oob_interval_", "oob_decision_function_", "oob_prediction_"):
+            self.__dict__.pop(name, None)
+        if not self._wants_score():
+            return
+        if not tally.counts.all():
+            warnings.warn(
+                "Some inputs do not have OOB scores. This probably means too few estimators were used to compute any "
+                f"reliable oob estimates. {type(self).__name__}: {(tally.counts == 0).sum()} of {tally.counts.size} "
+                "rows were seen by every learner; they are left out.",
+                stacklevel=4,
+            )
+        means = np.full((n_given, tally.sums.shape[1]), np.nan)
+        means[places] = tally.means()
+        self._store_answers(means)
+        if score is not None:
+            self.oob_score_ = score.value
+            if np.isfinite(score.interval).all():
+                self.oob_interval_ = np.array(score.interval)
+
+    def _oob_claims(self, data: Any, tally: Tally, score: Score | None) -> list[Claim]:
+        """Return the score, and what it can be explained by."""
+        return [] if score is None else [*score_claims(score), *self._vote_claims(data, tally)]
 
 
 class KnownAnswers(BaseEstimator):

@@ -167,17 +167,18 @@ class ClassWeights:
     """What scikit-learn takes as ``class_weight``; a list of dicts where there may be ``several`` outputs."""
 
     several: bool = False
+    presets: tuple[str, ...] = ("balanced",)
 
     def allows(self, value: Any) -> bool:
         if isinstance(value, list) and self.several:
             return all(isinstance(part, Mapping) and self.allows(part) for part in value)
         if isinstance(value, Mapping):
             return all(Number(at_least=0).allows(weight) for weight in value.values())
-        return value is None or (isinstance(value, str) and value == "balanced")
+        return value is None or Choice(self.presets).allows(value)
 
     def __str__(self) -> str:
         more = ", or a list of such dicts, one for each output" if self.several else ""
-        return f"None, 'balanced' or a dict of class: weight, each weight a number at least 0{more}"
+        return f"None, {', '.join(map(repr, self.presets))} or a dict of class: weight, each weight a number at least 0{more}"
 
 
 class AnyOf:

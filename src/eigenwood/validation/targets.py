@@ -113,7 +113,7 @@ def output_columns(estimator: Any, y: Any) -> list[Any]:
     if y is None:
         raise InputError(f"{who}: it requires y to be passed, but the target y is None.")
     if sparse.issparse(y):
-        raise TypeError(f"{who}: y must be dense; got a sparse matrix.")
+        raise InputError(f"{who}: sparse multilabel-indicator for y is not supported; y must be dense.")
     given = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(given, nw.DataFrame):
         return [column.to_native() for column in given.iter_columns()]
@@ -163,10 +163,13 @@ def check_counts(estimator: Any, amounts: np.ndarray) -> None:
     who = type(estimator).__name__
     if amounts.min() < 0:
         raise InputError(
-            f"{who}: Some values of y are negative, which the Poisson criterion does not allow; got {amounts.min():g}."
+            f"{who}: Some value(s) of y are negative which is not allowed for Poisson regression; "
+            f"got {amounts.min():g}."
         )
     if (amounts.sum(axis=0) <= 0).any():
-        raise InputError(f"{who}: the sum of y is not positive, which the Poisson criterion needs; got 0.")
+        raise InputError(
+            f"{who}: Sum of y is not strictly positive which is necessary for Poisson regression; got 0."
+        )
 
 
 def output_weights(estimator: Any, class_weight: Any, outputs: Outputs, weights: np.ndarray) -> np.ndarray:
