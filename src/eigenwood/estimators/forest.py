@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -338,7 +337,7 @@ class RandomForest(MultiOutputMixin, Watched, TreeGate):
     def _attributes(self, data: TreeData, draws: Draws, step: Step, curve: np.ndarray) -> dict:
         """Return the fitted attributes that some trees stand for."""
         return {
-            "forest_": reduced([learnt.learner for learnt in step.learnt]),
+            "forest_": joined(*(learnt.learner for learnt in step.learnt)),
             "n_outputs_": data.target.starts.size - 1,
             "max_features_": self.max_features_,
             "oob_curve_": curve,
@@ -475,14 +474,6 @@ class RandomForest(MultiOutputMixin, Watched, TreeGate):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def reduced(parts: list[Forest]) -> Forest:
-    """Return the trees of several forests as one; neighbours are joined first, so no tree is copied often."""
-    while len(parts) > 1:
-        pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
-        parts = [reduce(joined, pair) for pair in pairs]
-    return parts[0]
 
 
 @describe

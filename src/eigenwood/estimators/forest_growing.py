@@ -12,7 +12,7 @@ from eigenwood.core.forest.growing import grown_tree
 from eigenwood.core.forest.nodes import Forest, packed, tree_at
 from eigenwood.core.threads import results_of
 from eigenwood.core.tree.binning import Binned
-from eigenwood.core.tree.growing import log_table
+from eigenwood.core.tree.growing import grown, growth_steps, log_table
 from eigenwood.core.tree.nodes import LEAF, Tree
 from eigenwood.core.tree.predicting import leaves_of, walk_of
 from eigenwood.core.tree.pruning import collapse_alphas, pruned_at
@@ -35,7 +35,8 @@ class Nursery(NamedTuple):
     binned: Binned
     draws: Draws
     bootstrap: bool  # or every tree gets all rows
-    factors: Callable[[np.ndarray], np.ndarray]  # weights of rows → what they are multiplied with
+    criterion: int
+    factors: Callable[[np.ndarray], np.ndarray]  # how often rows were drawn → what that is multiplied with
     rule: Callable[[np.ndarray], Rule]  # weights of rows → how the tree is grown
     signs: np.ndarray
     max_leaves: int
@@ -45,38 +46,50 @@ class Nursery(NamedTuple):
     watch: Watch | None  # looks at the clock; None if time does not matter
 
     def made(self, number: int) -> Learnt | None:
-        """Return a tree; nothing if time is up and it is not the first."""
+        """Return a tree; nothing if time is up, unless it is the first: then what has grown of it."""
         if number > 0 and self.watch is not None and self.watch.time_is_up():
             return None
         counts = self.counts(number)
-        tree = self.grown(number, counts)
-        forest = packed([tree], self.rule(counts).criterion, self.data.target.starts, bool(self.signs.any()))
-        return Learnt(forest, NO_FEATURES, True, self.left(tree, counts))
+        tree, whole = self.grown(number, counts)
+        if not whole and number > 0:
+            return None
+        forest = packed([tree], self.criterion, self.data.target.starts, bool(self.signs.any()))
+        return Learnt(forest, NO_FEATURES, whole, self.left(tree, counts))
 
     def asked_again(self, number: int, forest: Forest) -> Learnt:
         """Return a tree that was grown before."""
         return Learnt(forest, NO_FEATURES, True, self.left(tree_at(forest, 0), self.counts(number)))
 
     def counts(self, number: int) -> np.ndarray:
-        """Return the weight with which a tree gets each row, classes apart."""
+        """Return how often a tree gets each row."""
         return row_counts(self.draws, number).astype(np.float64) if self.bootstrap else self.data.weights()
 
-    def grown(self, number: int, counts: np.ndarray) -> Tree:
-        """Return a tree over rows of these weights."""
-        weights = counts * self.factors(counts)
+    def weights(self, counts: np.ndarray) -> np.ndarray:
+        """Return the weights of rows that were drawn so often: those of their classes count too."""
+        return counts * self.factors(counts)
+
+    def grown(self, number: int, counts: np.ndarray) -> tuple[Tree, bool]:
+        """Return a tree over rows that were drawn so often, and whether there was time for all of it."""
+        weights = self.weights(counts)
         rule = self.rule(weights)._replace(max_features=self.max_features)
-        target = self.data.target._replace(weights=weights)
-        logs, seed = log_table(target, rule), np.uint64(tree_seed(self.draws, number))
-        tree = grown_tree(self.binned, target, rule, self.signs, self.max_leaves, logs, seed)
-        return pruned_at(tree, collapse_alphas(tree), self.alpha) if self.alpha > 0 else tree
+        target, seed = self.data.target._replace(weights=weights), np.uint64(tree_seed(self.draws, number))
+        whole = True
+        if self.watch is None or self.watch.seconds_left() is None:
+            logs = log_table(target, rule)
+            tree = grown_tree(self.binned, target, rule, self.signs, self.max_leaves, logs, seed)
+        else:
+            rows = np.flatnonzero(weights)
+            steps = growth_steps(self.binned, target, rows, rule, self.signs, self.max_leaves, seed, 1)
+            step = next(step for step in steps if step.last or self.watch.time_is_up())
+            tree, whole = grown(step), step.last
+        return pruned_at(tree, collapse_alphas(tree), self.alpha) if self.alpha > 0 else tree, whole
 
     def left(self, tree: Tree, counts: np.ndarray) -> Left | None:
         """Return what a tree says about the rows it did not see."""
         if not self.asks:
             return None
         rows = np.flatnonzero(counts == 0)
-        leaves = leaves_of(walk_of(tree), self.data.mixed.X[rows]).nodes
-        return Left(rows, tree.value[leaves])
+        return Left(rows, tree.value[leaves_of(walk_of(tree), self.data.mixed.X[rows]).nodes])
 
 
 def tree_seed(draws: Draws, number: int) -> int:
@@ -95,16 +108,16 @@ def tried_feature_counts(nursery: Nursery, n_trees: int, n_threads: int) -> tupl
     for max_features in feature_counts_to_try(nursery.data.mixed.X.shape[1]):
         own = nursery._replace(max_features=max_features, asks=True)
         n_tried = min(n_trees, TRIED_TREES)
-        found = [learnt for learnt in results_of(own.made, range(n_tried), n_threads) if learnt is not None]
+        learnt = results_of(own.made, range(n_tried), n_threads)
+        found = [one for one in learnt if one is not None and one.whole]
         if len(found) < n_tried:
             break
-        error = error_out_of_bag(own.data, [learnt.left for learnt in found if learnt.left is not None])
+        error = error_out_of_bag(own.data, [one.left for one in found if one.left is not None])
         curve.append((max_features, error))
         if error < best[0] or not best[2]:
-            best = error, max_features, [learnt.learner for learnt in found]
+            best = error, max_features, [one.learner for one in found]
     if not curve:  # not even the first number could be tried
-        root = int(np.sqrt(nursery.data.mixed.X.shape[1]))
-        return root, [], np.empty((0, 2))
+        return int(np.sqrt(nursery.data.mixed.X.shape[1])), [], np.empty((0, 2))
     return best[1], best[2], np.array(curve, dtype=np.float64)
 
 

@@ -167,9 +167,7 @@ def check_counts(estimator: Any, amounts: np.ndarray) -> None:
             f"got {amounts.min():g}."
         )
     if (amounts.sum(axis=0) <= 0).any():
-        raise InputError(
-            f"{who}: Sum of y is not strictly positive which is necessary for Poisson regression; got 0."
-        )
+        raise InputError(f"{who}: Sum of y is not strictly positive which is necessary for Poisson regression; got 0.")
 
 
 def output_weights(estimator: Any, class_weight: Any, outputs: Outputs, weights: np.ndarray) -> np.ndarray:

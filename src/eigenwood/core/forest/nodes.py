@@ -86,10 +86,10 @@ def packed(trees: list[Tree], criterion: int, output_start, bounded: bool = Fals
     return narrowed_forest(columns, [tree.left.size for tree in trees], criterion, output_start, bounded)
 
 
-def joined(first: Forest, second: Forest) -> Forest:
-    """Return a forest of the trees of two, which have grown by the same criterion."""
-    columns = joined_columns([columns_at(first, whole(first)), columns_at(second, whole(second))])
-    sizes = np.concatenate([np.diff(first.node_start), np.diff(second.node_start)])
+def joined(*forests: Forest) -> Forest:
+    """Return one forest of the trees of several, which have grown by the same criterion."""
+    columns = joined_columns([columns_at(forest, whole(forest)) for forest in forests])
+    sizes, first = np.concatenate([np.diff(forest.node_start) for forest in forests]), forests[0]
     return narrowed_forest(columns, sizes, int(first.criterion[0]), first.output_start, bool(first.bounded[0]))
 
 

@@ -64,7 +64,8 @@ class ForestLeaves(NamedTuple):
 
 def walk_of(forest: Forest) -> Walk:
     """Return a forest for walking."""
-    columns = columns_at(forest, whole(forest))
+    shape = forest._replace(value=forest.value[:, :0])  # values are looked up by their codes, not one for each leaf
+    columns = columns_at(shape, whole(shape))
     inner, right = columns.inner, right_children(columns.inner)
     way = np.where(inner, right - np.arange(inner.size) - 1, -1)
     words = np.empty(2 * inner.size)
