@@ -5,15 +5,12 @@ from __future__ import annotations
 from eigenwood import BaggingClassifier, BaggingRegressor
 from tests.drop_in.borrowed import Loan, borrow
 
-OTHER_WORDS = "wants scikit-learn's own words in a warning; ours says how many rows have no out-of-bag answer"
 WEIGHTLESS = (
     "wants rows of weight 0 to be handed on to the learners; here they are gone at the gate, as if they had never been "
     "given. That weights draw what they should is tested in tests/estimators/test_bagging.py"
 )
 
 DESELECTED = {
-    "test_oob_score_classification": OTHER_WORDS,
-    "test_oob_score_regression": OTHER_WORDS,
     "test_warm_start_with_oob_score_fails": "wants oob_score with warm_start to be refused; ours can do both",
     "test_warning_bootstrap_sample_weight": (
         "wants a warning that weights lose their meaning without bootstrap; ours keep it: they are repeated rows"

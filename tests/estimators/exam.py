@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from eigenwood.core.forest.nodes import Forest, tree_at
 from eigenwood.core.tree.nodes import Tree
 from eigenwood.estimators.registry import CLASSIFICATION, ENTRIES, REGRESSION, TRANSFORMATION, Entry
 
@@ -98,7 +99,10 @@ def assert_same_bits(name: str, one: Any, other: Any, but: tuple[str, ...] = ())
         return
     if sparse.issparse(one):
         one, other = one.toarray(), other.toarray()
-    if isinstance(one, Tree):
+    if isinstance(one, Forest):
+        for i in range(one.node_start.size - 1):
+            assert_same_bits("nodes_", tree_at(one, i), tree_at(other, i), but)
+    elif isinstance(one, Tree):
         for field in one._fields:
             assert_same_bits(f"{name}.{field}", getattr(one, field), getattr(other, field), but)
     elif is_list_of_models(one):

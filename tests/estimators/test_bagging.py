@@ -134,7 +134,7 @@ def naive_shares(model, X, y):
 
 
 @pytest.mark.parametrize("params", [{}, {"max_samples": 0.5, "max_features": 2}, {"resample": True}])
-@pytest.mark.filterwarnings("ignore:.*that every learner saw")
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB")
 def test_the_same_as_a_plain_loop(params):
     X, y = X_IRIS[::3], np.array(["a", "b", "c"])[Y_IRIS[::3]]
     model = BaggingClassifier(DecisionTreeClassifier(max_depth=3), 4, oob_score=True, random_state=3, **params).fit(
@@ -319,7 +319,7 @@ def test_the_score_is_as_good_as_scikit_learns():
 
 
 @pytest.mark.parametrize("metric", ["roc_auc_ovr", "balanced_accuracy", balanced_accuracy_score])
-@pytest.mark.filterwarnings("ignore:.*that every learner saw")
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB")
 def test_any_metric_of_classes(metric):
     model = BaggingClassifier(LogisticRegression(), 12, oob_score=metric, random_state=0).fit(X_IRIS, Y_IRIS)
     heard = ~np.isnan(model.oob_decision_function_[:, 0])
@@ -352,14 +352,14 @@ def test_weights_count_in_the_score():
 
 
 def test_rows_that_everybody_saw_have_no_answer():
-    with pytest.warns(UserWarning, match="rows that every learner saw"):
+    with pytest.warns(UserWarning, match="rows were seen by every learner"):
         model = BaggingClassifier(n_estimators=2, oob_score=True, random_state=0).fit(X_IRIS, Y_IRIS)
     heard = ~np.isnan(model.oob_decision_function_[:, 0])
     assert 0 < heard.sum() < 150
     assert model.certificate_["left out"].value == pytest.approx(heard.mean())
 
 
-@pytest.mark.filterwarnings("ignore:.*that every learner saw")
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB")
 def test_no_score_where_no_row_is_left_out():
     model = BaggingClassifier(n_estimators=1, max_samples=500, oob_score=True, random_state=0).fit(
         [[0.0], [1.0]], [0, 1]
@@ -382,7 +382,7 @@ def test_rows_drawn_without_replacement_leave_others_out():
 @pytest.mark.parametrize(
     "learner", [None, LogisticRegression(), Perceptron(max_iter=5)], ids=["tree", "logistic", "perceptron"]
 )
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*that every learner saw")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:Some inputs do not have OOB")
 def test_a_model_can_be_verified(learner):
     model = BaggingClassifier(learner, 9, oob_score=True, random_state=0, n_jobs=2).fit(X_IRIS, Y_IRIS)
     again = eigenwood.verify(model, X_IRIS, Y_IRIS)

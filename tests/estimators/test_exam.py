@@ -120,7 +120,9 @@ def forbidden(rule, value):
     allowed = {
         Nothing: lambda: value is None,
         Flag: lambda: isinstance(value, bool),
-        Share: lambda: isinstance(value, float) and 0 < value <= 1,
+        Share: lambda: (
+            isinstance(value, float) and 0 < value <= max(part.at_most for part in rule.rules if type(part) is Share)
+        ),
     }
     if any(allowed[kind]() for kind in kinds & allowed.keys()):
         return False

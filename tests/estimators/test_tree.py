@@ -215,9 +215,9 @@ def test_amounts_that_no_poisson_distribution_has(y, words):
 
 @both
 def test_a_sparse_target_is_refused(kind):
-    with pytest.raises(InputError) as problem:
+    with pytest.raises(TypeError) as problem:
         kind().fit([[0.0], [1.0]], sparse.csr_array([[0], [1]]))
-    assert said(problem).endswith("sparse multilabel-indicator for y is not supported; y must be dense.")
+    assert said(problem).endswith("y must be dense; got a sparse matrix.")
 
 
 def test_a_friend_of_the_past_is_warned():

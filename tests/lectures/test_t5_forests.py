@@ -91,13 +91,16 @@ def test_a_bag_can_give_each_learner_a_part_of_the_features():
 
 
 def test_with_all_features_at_each_node_a_forest_is_a_bag_of_trees():
-    """Deck B: k = d is bagging. Each tree is the tree of its own sample."""
+    """Deck B: k = d is bagging. The same samples, the same trees, the same vote."""
     X, y = corners(0)
     fresh, _ = corners(1)
     forest = RandomForestClassifier(n_estimators=5, max_features=None, random_state=0).fit(X, y)
-    for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
-        alone = DecisionTreeClassifier(random_state=tree.random_state).fit(X[rows], y[rows])
-        np.testing.assert_array_equal(alone.predict_proba(fresh), tree.predict_proba(fresh))
+    bag = eigenwood.BaggingClassifier(DecisionTreeClassifier(), n_estimators=5, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(forest.estimators_samples_, bag.estimators_samples_)
+    for one, other in zip(forest.estimators_, bag.estimators_, strict=True):
+        for name in ("children_left", "children_right", "feature", "threshold", "n_node_samples", "value"):
+            np.testing.assert_array_equal(getattr(one.tree_, name), getattr(other.tree_, name))
+    np.testing.assert_array_equal(forest.predict_proba(fresh), bag.predict_proba(fresh))
 
 
 @pytest.mark.parametrize("k", [1, 2, 4, 8])

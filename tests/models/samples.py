@@ -20,6 +20,8 @@ from eigenwood import (
     KernelPerceptron,
     Perceptron,
     PolynomialExpansion,
+    RandomForestClassifier,
+    RandomForestRegressor,
     TableEncoder,
 )
 
@@ -230,6 +232,47 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "bagging-regression-several": labelled(
         BaggingRegressor(DecisionTreeRegressor(max_depth=3), n_estimators=2, random_state=0),
         lambda X: np.column_stack([amounts(X), X]),
+    ),
+    "random-forest": labelled(RandomForestClassifier(5, random_state=0), lambda X: WORDS[three(X)]),
+    "random-forest-table": table_tree(RandomForestClassifier(4, max_features=None, random_state=0)),
+    "random-forest-oob": labelled(
+        RandomForestClassifier(
+            8, criterion="entropy", max_features="oob", oob_score="f1_macro", max_samples=0.75, random_state=np.int64(1)
+        ),
+        two,
+        named(rows()),
+    ),
+    "random-forest-several": labelled(
+        RandomForestClassifier(
+            3, max_depth=3, class_weight=[{0: 1, 1: 2.5}, {0: 1, 1: 1, 2: 3}], bootstrap=False, random_state=0
+        ),
+        several,
+        SPARSE,
+    ),
+    "random-forest-choices": labelled(
+        RandomForestClassifier(
+            3,
+            criterion="error",
+            max_leaf_nodes=6,
+            monotonic_cst=[1, 0, 0],
+            categorical_features=[False, False, True],
+            class_weight="balanced_subsample",
+            random_state=0,
+        ),
+        two,
+    ),
+    "random-forest-regression": labelled(RandomForestRegressor(8, oob_score=True, random_state=0), amounts),
+    "random-forest-regression-missing": labelled(
+        RandomForestRegressor(3, categorical_features=[2], ccp_alpha=1e-3, random_state=0),
+        lambda X: amounts(np.nan_to_num(X)),
+        with_holes(rows()),
+    ),
+    "random-forest-regression-median": labelled(
+        RandomForestRegressor(3, criterion="absolute_error", max_depth=3, time_limit=600.0, random_state=0), amounts
+    ),
+    "random-forest-regression-poisson": labelled(
+        RandomForestRegressor(3, criterion="poisson", min_samples_leaf=2, random_state=0),
+        lambda X: np.column_stack([amounts(X) + 1.0, X + 1.0]),
     ),
     "polynomial-expansion": transforming(PolynomialExpansion(), rows()),
     "polynomial-expansion-plain": transforming(

@@ -162,9 +162,7 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         )
 
         self._store(data, draws, outcome.step, outcome.reason)
-        score = self._scored(data, tally, data.weights) if self._wants_score() else None
-        self._store_score(score, tally, data.places, data.n_given)
-        self.certificate_ = self._proved(data, tally, score)
+        self._judge(data, data.weights, tally)
         return self
 
     @property
@@ -673,7 +671,7 @@ def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
     tally = Tally(data.weights.size, data.n_values(), keeps_ballots=data.labels is not None)
     for number, learner in enumerate(model.estimators_):
         tally.hear(workshop.asked_again(number, learner).left)
-    claims = model._proved(data, tally, model._scored(data, tally, data.weights)).claims
+    claims = model._proved(data, tally, model._scored(data, data.weights, tally)).claims
     if len(model.estimators_) == 1 and model.stop_reason_ == TIME_UP:
         return Certificate(claims)  # time has cut the only learner short, nobody can say where
     with one_blas_thread():

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.estimators.ensemble_learning import Left
 from eigenwood.estimators.ensemble_sampling import Draws, row_counts
-from eigenwood.proofs.claim import Claim
+from eigenwood.proofs.claim import Certificate, Claim
 from eigenwood.proofs.out_of_bag import Ballot, Score, resampled_interval, row_total, score_claims, share_interval
 
 ACCURACY, R2 = "accuracy", "r2"
@@ -85,6 +85,10 @@ class Ensemble(ABC):
     def _store_answers(self, means: np.ndarray) -> None:
         """Keep what the learners say about the rows they did not see."""
 
+    @abstractmethod
+    def _proved(self, data: Any, tally: Tally, score: Score | None) -> Certificate:
+        """Return the claims about the learners."""
+
     @property
     def estimators_samples_(self):
         """The rows that each learner got, drawn again from its seed; a row drawn twice is there twice."""
@@ -110,7 +114,13 @@ class Ensemble(ABC):
     def _wants_score(self) -> bool:
         return bool(self.oob_score)
 
-    def _scored(self, data: Any, tally: Tally, weights: np.ndarray) -> Score | None:
+    def _judge(self, data: Any, weights: np.ndarray, tally: Tally) -> None:
+        """Keep what the learners say about the rows they did not see, its score, and what is proved."""
+        score = self._scored(data, weights, tally) if self._wants_score() else None
+        self._store_score(score, tally, data.places, data.n_given)
+        self.certificate_ = self._proved(data, tally, score)
+
+    def _scored(self, data: Any, weights: np.ndarray, tally: Tally) -> Score | None:
         """Return the score on rows out of bag, of rows with these weights; nothing if there are none."""
         if tally.heard().size == 0:
             return None
@@ -129,7 +139,7 @@ class Ensemble(ABC):
                 "Some inputs do not have OOB scores. This probably means too few estimators were used to compute any "
                 f"reliable oob estimates. {type(self).__name__}: {(tally.counts == 0).sum()} of {tally.counts.size} "
                 "rows were seen by every learner; they are left out.",
-                stacklevel=4,
+                stacklevel=5,
             )
         means = np.full((n_given, tally.sums.shape[1]), np.nan)
         means[places] = tally.means()

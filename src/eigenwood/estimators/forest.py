@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import sklearn.ensemble
 from scipy import sparse
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
@@ -19,35 +20,35 @@ from eigenwood.core.forest.nodes import Forest, joined, packed, tree_at
 from eigenwood.core.forest.predicting import Walk, forest_leaves, forest_means, walk_of
 from eigenwood.core.rows import rows_of
 from eigenwood.core.tree.nodes import Tree
-from eigenwood.core.tree.predicting import decision_path
-from eigenwood.core.tree.splitting import Rule
+from eigenwood.core.tree.predicting import decision_path, leaves_of
+from eigenwood.core.tree.predicting import walk_of as tree_walk
 from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_learning import Step, learner_steps
 from eigenwood.estimators.ensemble_sampling import Draws, draw_count, learner_seed, population_of, row_counts
-from eigenwood.estimators.ensemble_scoring import Answers, Tally, scored
-from eigenwood.estimators.forest_growing import Nursery, oob_importances, tried_feature_counts
+from eigenwood.estimators.ensemble_scoring import Answers, Ensemble, Tally
+from eigenwood.estimators.forest_growing import Nursery, oob_importances, said_of_others, tried_feature_counts
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE
-from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from eigenwood.estimators.tree import TREE_PARAMS, DecisionTreeClassifier, DecisionTreeRegressor
 from eigenwood.estimators.tree_data import TreeData
 from eigenwood.estimators.tree_gate import (
     AMOUNT_CRITERIA,
     CLASS_CRITERIA,
     FEATURE_COUNTS,
-    MOST_LEAVES,
     SUBSET,
     AmountGate,
     ClassGate,
     TreeGate,
-    feature_count,
     side_by_side,
 )
 from eigenwood.estimators.tree_view import TreeView
-from eigenwood.estimators.watching import TIME_LIMIT, Watch, Watched
+from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
 from eigenwood.proofs.claim import Certificate, Claim, at_most, measured
-from eigenwood.proofs.out_of_bag import Score, assessed_vote, score_claims, vote_claims
+from eigenwood.proofs.forest import LeafNumbers, leaf_claims, leaf_numbers
+from eigenwood.proofs.out_of_bag import Score, assessed_vote, vote_claims
+from eigenwood.proofs.tree import bins_claim
 from eigenwood.validation.arrays import check_finite
-from eigenwood.validation.categories import FROM_DTYPE, CategoricalFeatures, check_mixed
+from eigenwood.validation.categories import FROM_DTYPE, Mixed, check_mixed
 from eigenwood.validation.ensembles import Metric
 from eigenwood.validation.forests import ForestNodes, forest_lists_known_categories
 from eigenwood.validation.params import (
@@ -57,10 +58,11 @@ from eigenwood.validation.params import (
     Flag,
     Nothing,
     Number,
+    Rule,
     Seed,
     Share,
-    Signs,
     check_params,
+    check_values,
 )
 from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.state import Array, CategoryLists, OutputLabels, Scalar
@@ -68,30 +70,32 @@ from eigenwood.validation.targets import Outputs, output_weights
 from eigenwood.validation.threads import N_JOBS, thread_count
 
 OOB = "oob"  # max_features: chosen by the error out of bag
-BALANCED_SUBSAMPLE = "balanced_subsample"
+BALANCED, BALANCED_SUBSAMPLE = "balanced", "balanced_subsample"
+MOST_SHARES = 1000.0  # a draw may be larger than the table it is from
 FEW_ROWS = 64  # so many rows are predicted by one thread: to start others takes longer
 
+HANDED_ON = (
+    "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_leaf_nodes",
+    "min_impurity_decrease", "ccp_alpha", "monotonic_cst", "categorical_features",
+)  # fmt: skip
 FOREST_PARAMS = {
+    **{name: TREE_PARAMS[name] for name in HANDED_ON},
     "n_estimators": Number(at_least=1, whole=True),
-    "max_depth": AnyOf(Nothing(), Number(at_least=1, whole=True)),
-    "min_samples_split": AnyOf(Number(at_least=2, whole=True), Share()),
-    "min_samples_leaf": AnyOf(Number(at_least=1, whole=True), Share(below=1)),
-    "min_weight_fraction_leaf": Number(at_least=0, at_most=0.5),
     "max_features": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(), Choice((*FEATURE_COUNTS, OOB))),
-    "max_leaf_nodes": AnyOf(Nothing(), Number(at_least=2, at_most=MOST_LEAVES, whole=True)),
-    "min_impurity_decrease": Number(at_least=0),
     "bootstrap": Flag(),
     "oob_score": Metric(),
     "n_jobs": N_JOBS,
     "random_state": Seed(),
     "verbose": AnyOf(Flag(), Number(at_least=0, whole=True)),
     "warm_start": Flag(),
-    "ccp_alpha": Number(at_least=0),
-    "max_samples": AnyOf(Nothing(), Number(at_least=1, whole=True), Share()),
-    "monotonic_cst": Signs(),
-    "categorical_features": CategoricalFeatures(),
+    "max_samples": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(at_most=MOST_SHARES)),
     "time_limit": TIME_LIMIT,
 }
+REPEATS: dict[str, Rule] = {"n_repeats": Number(at_least=1, whole=True), "random_state": Seed()}
+SHARED_WITH_TREES = (
+    "n_features_in_", "n_outputs_", "max_features_", "categories_", "is_categorical_", "has_missing_", "n_binned_",
+    "stop_reason_",
+)  # fmt: skip
 FOREST_STATE = {
     **FEATURE_STATE,
     "forest_": ForestNodes("n_features", "n_values"),
@@ -100,6 +104,7 @@ FOREST_STATE = {
     "oob_curve_": Array("f", ("n_tried", 2)),
     "categories_": CategoryLists("n_features"),
     "is_categorical_": Array("b", ("n_features",)),
+    "has_missing_": Array("b", ("n_features",)),
     "n_binned_": COUNT,
     "n_draws_": COUNT,
     "seed_": Scalar(Number(at_least=0, at_most=2**32 - 1, whole=True)),
@@ -109,84 +114,76 @@ FOREST_STATE = {
 }
 
 
-class RandomForest(MultiOutputMixin, Watched, TreeGate):
-    """What both forests share."""
+class OnDemand(dict):
+    """What is made when it is first asked for; copies and pickles begin empty."""
 
-    OPTIONAL = frozenset({"oob_score_", "oob_interval_"})
+    def __reduce__(self):
+        return type(self), ()
+
+
+class RandomForest(Ensemble, MultiOutputMixin, Watched, TreeGate):
+    """What both forests share."""
 
     # what a tree may choose and a forest does not
     splitter, leaf_uncertainty, categorical_split = "best", 0.0, SUBSET
 
     forest_: Forest
-    seed_: int
+    oob_curve_: np.ndarray
     n_draws_: int
     n_binned_: int
     max_features_: int
+    _made: OnDemand  # what was made of the trees when somebody asked for it
 
     @abstractmethod
     def _tree(self) -> Any:
         """Return the tree of which there will be many."""
 
     @abstractmethod
-    def _factors(self, data: TreeData, weights: np.ndarray) -> np.ndarray:
-        """Return what the weights of a tree's rows are multiplied with."""
-
-    @abstractmethod
-    def _answers(self, data: TreeData, tally: Tally) -> Answers:
-        """Return truth and answers for the rows that some tree did not see."""
-
-    @abstractmethod
-    def _vote_claims(self, data: TreeData, tally: Tally) -> list[Claim]:
-        """Return what can be claimed about the vote."""
-
-    @abstractmethod
-    def _store_answers(self, means: np.ndarray) -> None:
-        """Keep what the trees say about the rows they did not see."""
+    def _factors(self, data: TreeData) -> Callable[[np.ndarray], np.ndarray]:
+        """Return what turns how often rows were drawn into factors for that: the weights of their classes."""
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Grow the trees, each over its own draw of the rows of X and their targets y; a weight is a repeated row."""
         check_params(self)
+        self._check_choices()
         watch = Watch(self)
         data = self._checked(X, y, sample_weight)
-        n_given = len(y)
-        n_earlier = self._earlier_count(data)
+        n_earlier = self._earlier_count()
         if n_earlier == self.n_estimators:
             warnings.warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=3)
-            return self
-        seed = self.seed_ if n_earlier else int(integer_seeds(self.random_state, 1)[0])
-        draws = self._draws(data, seed)
+            return self if not self._wants_score() or hasattr(self, "oob_score_") else self._asked_again(data)
+        self._check_outputs(data, n_earlier)
+        draws = self._draws(data, self.seed_ if n_earlier else int(integer_seeds(self.random_state, 1)[0]))
         threads = thread_count(type(self).__name__, self.n_jobs)
 
-        nursery = self._nursery(data, draws, watch, threads)
-        earlier, curve = self._earlier(nursery, n_earlier, threads)
-        nursery, tally = nursery._replace(max_features=self.max_features_), self._new_tally(data)
+        nursery, curve = self._begun(self._nursery(data, draws, watch, threads), n_earlier, threads)
+        earlier, tally = [self._alone(i) for i in range(n_earlier)], self._new_tally(data)
         outcome = watch.follow(
             learner_steps(nursery, earlier, self.n_estimators, threads, tally.hear),
             max_rounds=self.n_estimators - n_earlier,
-            fitted=lambda step: self._attributes(data, draws, step, curve),
+            fitted=lambda step: self._attributes(nursery, curve, step),
             X=X,
             y=y,
         )
 
-        self._store(self._attributes(data, draws, outcome.step, curve), outcome.reason)
-        self.n_binned_ = int((~nursery.binned.features.exact).sum())
-        self._draws_of_fit = draws, data.places
-        score = None if self.oob_score is False else self._scored(data, tally)
-        self._store_score(n_given, data, tally, score)
-        self.certificate_ = self._proved(data, tally, score)
+        for name, value in self._attributes(nursery, curve, outcome.step).items():
+            setattr(self, name, value)
+        self.stop_reason_, self._draws_of_fit = outcome.reason, (draws, data.places)
+        self._judge(data, data.weights(), tally)
         return self
 
     def apply(self, X):
         """Return the leaf of each tree in which each row of X ends, shape (n_rows, n_trees)."""
-        found = forest_leaves(self._walk(), self._query(X), self._threads(X))
-        self._refuse_infinity(X, found.met_infinity)
+        rows = self._query(X)
+        found = forest_leaves(self._walk(), rows, self._threads(rows))
+        self._refuse_infinity(rows, found.met_infinity)
         return found.nodes.astype(np.int64)
 
     def decision_path(self, X):
         """Return which nodes each row visits, tree beside tree, as a sparse matrix of ones, and where trees begin."""
         leaves = self.apply(X)
-        paths = [decision_path(tree_at(self.forest_, i), leaves[:, i]) for i in range(leaves.shape[1])]
+        paths = [decision_path(tree, own) for tree, own in zip(self._trees(), leaves.T, strict=True)]
         return sparse.csr_matrix(sparse.hstack(paths)), self.forest_.node_start.astype(np.int64)
 
     def oob_permutation_importance(self, X, y, sample_weight=None, *, n_repeats=1, random_state=0):
@@ -196,203 +193,198 @@ class RandomForest(MultiOutputMixin, Watched, TreeGate):
         the trees (for classes in shares of rows, for amounts in squared error), and ``importances`` of each tree.
         """
         check_is_fitted(self)
+        check_values(type(self).__name__, REPEATS, {"n_repeats": n_repeats, "random_state": random_state})
+        self._check_bootstrap("oob_permutation_importance is")
         data = self._checked_query(self.categories_, self._class_lists(), X, y, sample_weight)
         draws, seed = self._draws(data, self.seed_), int(integer_seeds(random_state, 1)[0])
-        importances = oob_importances(self.forest_, data, draws, n_repeats, seed, self._threads(X))
-        means, deviations = np.nanmean(importances, axis=0), np.nanstd(importances, axis=0)
-        return Bunch(importances_mean=means, importances_std=deviations, importances=importances)
+        threads = thread_count(type(self).__name__, self.n_jobs)
+        importances = oob_importances(self.forest_, data, draws, n_repeats, seed, threads)
+        heard = importances[~np.isnan(importances).any(axis=1)]
+        return Bunch(importances_mean=heard.mean(axis=0), importances_std=heard.std(axis=0), importances=importances)
 
     @property
-    def estimators_(self) -> list:
-        """The trees, as estimators of their own."""
-        check_is_fitted(self)
-        if "_estimators" not in self.__dict__:
-            self._estimators = [self._tree_estimator(i) for i in range(self._n_trees())]
-        return self._estimators
+    def estimator(self):
+        """The tree of which there are many, as it is before any fit."""
+        return self._tree()
 
     @property
     def estimator_(self):
-        """The tree as it was before any fit."""
+        """The same, as scikit-learn calls it after a fit."""
         check_is_fitted(self)
         return self._tree()
 
     @property
+    def estimators_(self) -> list:
+        """The trees, as estimators of their own."""
+        return self._once("estimators", lambda: [self._tree_estimator(*tree) for tree in enumerate(self._trees())])
+
+    @property
     def estimators_samples_(self):
         """The rows that each tree got, drawn again from its seed; a row drawn twice is there twice."""
-        check_is_fitted(self)
-        if not hasattr(self, "_draws_of_fit"):
-            raise AttributeError(f"{type(self).__name__}: estimators_samples_ is not kept in a model file.")
-        draws, places = self._draws_of_fit
-        numbers = range(self._n_trees())
-        if not self.bootstrap:
-            return [places.astype(np.int32) for _ in numbers]
-        return [np.repeat(places, row_counts(draws, number)).astype(np.int32) for number in numbers]
+        return [rows.astype(np.int32) for rows in super().estimators_samples_]
 
     @property
     def feature_importances_(self):
         """How much each feature lowers the impurity, as shares of the whole: the mean over the trees."""
-        check_is_fitted(self)
-        if "_importances" not in self.__dict__:
-            parts = [tree.feature_importances_ for tree in self.estimators_ if tree.tree_.node_count > 1]
-            mean = np.mean(parts, axis=0) if parts else np.zeros(self.n_features_in_)
-            self._importances = mean / mean.sum() if mean.sum() > 0 else mean
-        return self._importances
+        return self._once("importances", self._mean_importances)
 
     def __len__(self) -> int:
-        return self._n_trees()
-
-    def __getitem__(self, number):
-        return self.estimators_[number]
-
-    def __iter__(self):
-        return iter(self.estimators_)
+        return self.forest_.node_start.size - 1
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "forest_")
 
-    def __getstate__(self):
-        derived = ("_estimators", "_importances", "_walk_of_forest", "_draws_of_fit")
-        return {name: value for name, value in super().__getstate__().items() if name not in derived}
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what is made of the trees when it is first asked for."""
+        check_is_fitted(self)
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
 
-    def _n_trees(self) -> int:
-        return self.forest_.node_start.size - 1
+    def _trees(self) -> Iterator[Tree]:
+        return (tree_at(self.forest_, number) for number in range(len(self)))
 
-    def _earlier_count(self, data: TreeData) -> int:
+    def _counts(self, draws: Draws, number: int) -> np.ndarray:
+        return row_counts(draws, number) if self.bootstrap else np.ones(draws.population.rows.size, dtype=np.int64)
+
+    # ---- before the trees grow
+
+    def _with_target(self, mixed: Mixed, y, sample_weight, known: list | None) -> TreeData:
+        if sparse.issparse(y):  # scikit-learn's trees say TypeError, its forests ValueError
+            who = type(self).__name__
+            raise InputError(f"{who}: sparse multilabel-indicator for y is not supported; y must be dense.")
+        return super()._with_target(mixed, y, sample_weight, known)
+
+    def _check_choices(self) -> None:
+        """Raise if parameters exclude each other."""
+        if self._wants_score():
+            self._check_bootstrap("Out of bag estimation")
+        if self.max_features == OOB:
+            self._check_bootstrap("max_features='oob' is")
+        if self.max_samples is not None and not self.bootstrap:
+            raise InputError(
+                f"{type(self).__name__}: `max_sample` cannot be set if `bootstrap=False`. Either switch to "
+                f"`bootstrap=True` or set `max_sample=None`; got max_samples={self.max_samples}."
+            )
+
+    def _check_bootstrap(self, what: str) -> None:
+        if not self.bootstrap:
+            raise InputError(f"{type(self).__name__}: {what} only available if bootstrap=True; got bootstrap=False.")
+
+    def _earlier_count(self) -> int:
         """Return how many trees stay."""
         if not self.warm_start or not hasattr(self, "forest_"):
             return 0
-        who, n_trees = type(self).__name__, self._n_trees()
-        if n_trees > self.n_estimators:
+        if len(self) > self.n_estimators:
             raise InputError(
-                f"{who}: n_estimators must be at least the {n_trees} trees there are when warm_start is True; "
-                f"got n_estimators={self.n_estimators}."
+                f"{type(self).__name__}: n_estimators must be at least the {len(self)} trees there are when warm_start "
+                f"is True; got n_estimators={self.n_estimators}."
             )
-        if data.target.starts[-1] != self.forest_.output_start[-1]:
+        return len(self)
+
+    def _check_outputs(self, data: TreeData, n_earlier: int) -> None:
+        """Raise unless trees that stay would learn the same columns and classes again."""
+        if n_earlier == 0:
+            return
+        who, n_outputs = type(self).__name__, data.target.starts.size - 1
+        if not all_equal(data.mixed.categories, self.categories_):
+            raise InputError(f"{who}: X must have the columns it had before when warm_start is True; got others.")
+        if n_outputs != self.n_outputs_ or not all_equal(data.labels, self._class_lists()):
             raise InputError(f"{who}: y must have the classes it had before when warm_start is True; got others.")
-        return n_trees
 
     def _draws(self, data: TreeData, seed: int) -> Draws:
         """Return how the trees draw their rows."""
-        who, n_features = type(self).__name__, data.mixed.X.shape[1]
-        if self.oob_score is not False and not self.bootstrap:
-            raise InputError(f"{who}: Out of bag estimation only available if bootstrap=True; got bootstrap=False.")
-        if self.max_features == OOB and not self.bootstrap:
-            raise InputError(f"{who}: max_features='oob' must go with bootstrap=True; got bootstrap=False.")
-        if self.max_samples is not None and not self.bootstrap:
-            raise InputError(
-                f"{who}: `max_sample` cannot be set if `bootstrap=False`. Either switch to `bootstrap=True` or set "
-                f"max_samples=None; got max_samples={self.max_samples}."
-            )
+        n_features = data.mixed.X.shape[1]
         codes = np.unique(data.target.labels if data.labels else data.target.amounts, axis=0, return_inverse=True)[1]
         population = population_of(fingerprints(rows_of(data.mixed.X), codes.ravel().astype(np.int64)), data.weights())
-        n_rows = draw_count(who, self.max_samples, population, with_replacement=True)
+        n_rows = draw_count(type(self).__name__, self.max_samples, population, with_replacement=True)
         return Draws(population, n_rows, True, n_features, n_features, False, seed)
 
     def _nursery(self, data: TreeData, draws: Draws, watch: Watch | None, threads: int) -> Nursery:
         """Return what grows tree number t."""
         n_features = data.mixed.X.shape[1]
-        n_tried = n_features if self.max_features == OOB else feature_count(self.max_features, n_features)
+        n_tried = self._feature_count(n_features)
+        # all columns that are kept by their rare entries are read at every node, drawn or not
+        rare_share = min(0.5, max(n_tried / n_features, 1e-9))
         return Nursery(
             data,
-            # all thin columns are read at every node, drawn or not
-            self._binned(data, threads, rare_share=min(0.5, max(n_tried / n_features, 1e-9))),
+            self._binned(data, threads, rare_share),
             draws,
-            bool(self.bootstrap),
-            lambda weights: self._factors(data, weights),
-            lambda weights: self._rule_of(data, weights),
-            np.zeros(n_features, dtype=np.int64)
-            if self.monotonic_cst is None
-            else np.asarray(self.monotonic_cst).astype(np.int64),
-            0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
-            float(self.ccp_alpha),
-            n_tried,
-            asks=self.oob_score is not False,
+            bootstrap=bool(self.bootstrap),
+            criterion=self._criterion(),
+            factors=self._factors(data),
+            # shares of rows are of all rows, also of those that a tree does not see
+            rule=lambda weights: self._rule(data.weighted(weights), data.n_rows(), float(weights.sum())),
+            signs=np.array(np.zeros(n_features) if self.monotonic_cst is None else self.monotonic_cst, dtype=np.int64),
+            max_leaves=0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            alpha=float(self.ccp_alpha),
+            max_features=n_tried,
+            asks=self._wants_score(),
             watch=watch,
         )
 
-    def _rule_of(self, data: TreeData, weights: np.ndarray) -> Rule:
-        """Return how a tree over rows of these weights is grown; shares of rows are of all rows."""
-        own = data._replace(target=data.target._replace(weights=weights))
-        return self._rule(own, data.n_rows(), float(weights.sum()))
+    def _feature_count(self, n_features: int) -> int:
+        return n_features if self.max_features == OOB else super()._feature_count(n_features)
 
-    def _earlier(self, nursery: Nursery, n_earlier: int, threads: int) -> tuple[list[Forest], np.ndarray]:
-        """Return the trees that are there already, and the errors of the numbers of features that were tried."""
-        if n_earlier:
-            return [self._alone(i) for i in range(n_earlier)], self.oob_curve_
+    def _begun(self, nursery: Nursery, n_earlier: int, threads: int) -> tuple[Nursery, np.ndarray]:
+        """Return what grows the trees with the right number of features, and the errors of those that were tried."""
         if self.max_features != OOB:
-            self.max_features_ = nursery.max_features
-            return [], np.empty((0, 2))
-        self.max_features_, trees, curve = tried_feature_counts(nursery, self.n_estimators, threads)
-        return trees, curve
+            return nursery, np.empty((0, 2))
+        if n_earlier:
+            return nursery._replace(max_features=self.max_features_), self.oob_curve_
+        max_features, ready, curve = tried_feature_counts(nursery, self.n_estimators, threads)
+        return nursery._replace(max_features=max_features, ready=ready), curve
 
     def _alone(self, number: int) -> Forest:
         """Return one tree as a forest of its own."""
         bounded = bool(self.forest_.bounded[0])
         return packed([tree_at(self.forest_, number)], self._criterion(), self.forest_.output_start, bounded)
 
-    def _new_tally(self, data: TreeData) -> Tally:
-        n_values = int(data.target.starts[-1])
-        return Tally(data.n_rows(), n_values, keeps_ballots=len(data.labels) == 1)
+    # ---- after the trees have grown
 
-    def _attributes(self, data: TreeData, draws: Draws, step: Step, curve: np.ndarray) -> dict:
+    def _attributes(self, nursery: Nursery, curve: np.ndarray, step: Step) -> dict:
         """Return the fitted attributes that some trees stand for."""
+        data, features = nursery.data, nursery.binned.features
         return {
             "forest_": joined(*(learnt.learner for learnt in step.learnt)),
             "n_outputs_": data.target.starts.size - 1,
-            "max_features_": self.max_features_,
+            "max_features_": nursery.max_features,
             "oob_curve_": curve,
             "categories_": data.mixed.categories,
             "is_categorical_": np.array([labels is not None for labels in data.mixed.categories]),
-            "n_draws_": draws.n_rows,
-            "seed_": draws.seed,
+            "has_missing_": features.missing >= 0,
+            "n_binned_": int((~features.exact).sum()),
+            "n_draws_": nursery.draws.n_rows,
+            "seed_": nursery.draws.seed,
+            "_made": OnDemand(),
         }
 
-    def _store(self, attributes: dict, reason: str) -> None:
-        for name in ("_estimators", "_importances", "_walk_of_forest"):
-            self.__dict__.pop(name, None)
-        for name, value in attributes.items():
-            setattr(self, name, value)
-        self.stop_reason_ = reason
+    def _new_tally(self, data: TreeData) -> Tally:
+        return Tally(data.n_rows(), int(data.target.starts[-1]), keeps_ballots=len(data.labels) == 1)
 
-    def _scored(self, data: TreeData, tally: Tally) -> Score | None:
-        """Return the score on rows out of bag; nothing if there are none."""
-        heard = tally.heard()
-        if heard.size == 0:
-            return None
-        weights = data.weights()
-        share = float(weights[heard].sum() / weights.sum())
-        return scored(self.oob_score or True, self._answers(data, tally), share, self.seed_)
+    def _asked_again(self, data: TreeData):
+        """Score the trees that are there."""
+        self._check_outputs(data, len(self))
+        self._judge(data, data.weights(), self._heard(data, self._draws(data, self.seed_)))
+        return self
 
-    def _store_score(self, n_given: int, data: TreeData, tally: Tally, score: Score | None) -> None:
-        """Keep the score, and what was said about each row that was given; or nothing."""
-        for name in ("oob_score_", "oob_interval_", "oob_decision_function_", "oob_prediction_"):
-            self.__dict__.pop(name, None)
-        if self.oob_score is False:
-            return
-        if not tally.counts.all():
-            warnings.warn(
-                "Some inputs do not have OOB scores. This probably means too few trees were used to compute any "
-                f"reliable OOB estimates: {(tally.counts == 0).sum()} of {tally.counts.size} rows.",
-                stacklevel=4,
-            )
-        means = np.full((n_given, tally.sums.shape[1]), np.nan)
-        means[data.places] = tally.means()
-        self._store_answers(means)
-        if score is not None:
-            self.oob_score_ = score.value
-            if np.isfinite(score.interval).all():
-                self.oob_interval_ = np.array(score.interval)
+    def _heard(self, data: TreeData, draws: Draws) -> Tally:
+        """Return what each tree says about the rows it did not see, all drawn and asked again."""
+        tally = self._new_tally(data)
+        for number, tree in enumerate(self._trees()):
+            tally.hear(said_of_others(tree, data, self._counts(draws, number)))
+        return tally
 
     def _proved(self, data: TreeData, tally: Tally, score: Score | None) -> Certificate:
         """Return the claims about the forest."""
         claims = [
-            measured("trees", "trees that were grown", self._n_trees()),
+            measured("trees", "trees that were grown", len(self)),
             measured("rows drawn", "rows that each tree got, repeated ones counted", self.n_draws_),
-            measured("binned columns", "columns with so many values that they were put in bins", self.n_binned_),
+            bins_claim(self.n_binned_),
         ]
-        if score is not None:
-            claims += [*score_claims(score), *self._vote_claims(data, tally)]
-        return Certificate(tuple(claims))
+        return Certificate((*claims, *self._oob_claims(data, tally, score)))
+
+    # ---- queries
 
     def _query(self, X):
         """Return the rows of a query; a plain matrix of numbers needs no more than a look at its shape."""
@@ -409,15 +401,11 @@ class RandomForest(MultiOutputMixin, Watched, TreeGate):
             return np.ascontiguousarray(X)
         return check_mixed(self, X, known=self.categories_).X
 
-    def _threads(self, X) -> int:
-        n_rows = X.shape[0] if hasattr(X, "shape") else FEW_ROWS + 1
-        return 1 if n_rows <= FEW_ROWS else thread_count(type(self).__name__, self.n_jobs)
+    def _threads(self, rows) -> int:
+        return 1 if rows.shape[0] <= FEW_ROWS else thread_count(type(self).__name__, self.n_jobs)
 
     def _walk(self) -> Walk:
-        check_is_fitted(self)
-        if "_walk_of_forest" not in self.__dict__:
-            self._walk_of_forest = walk_of(self.forest_)
-        return self._walk_of_forest
+        return self._once("walk", lambda: walk_of(self.forest_))
 
     def _means(self, X) -> np.ndarray:
         """Return the mean of what the trees say about each row."""
@@ -430,24 +418,24 @@ class RandomForest(MultiOutputMixin, Watched, TreeGate):
         if met_infinity:
             check_finite(type(self).__name__, rows, getattr(self, "feature_names_in_", None), missing=True)
 
-    def _tree_estimator(self, number: int) -> Any:
+    # ---- the trees, seen one by one
+
+    def _mean_importances(self) -> np.ndarray:
+        views = (TreeView(tree, self.n_features_in_, self._n_classes()) for tree in self._trees())
+        parts = [view.compute_feature_importances() for view in views if view.node_count > 1]
+        mean = np.mean(parts, axis=0) if parts else np.zeros(self.n_features_in_)
+        return mean / mean.sum() if mean.sum() > 0 else mean
+
+    def _tree_estimator(self, number: int, nodes: Tree) -> Any:
         """Return one tree as an estimator."""
-        tree, nodes = self._tree(), tree_at(self.forest_, number)
-        tree.random_state = learner_seed(self.seed_, number)
+        tree = self._tree().set_params(random_state=learner_seed(self.seed_, number))
         attributes = {
+            **{name: getattr(self, name) for name in SHARED_WITH_TREES},
             "nodes_": nodes,
-            "n_features_in_": self.n_features_in_,
-            "n_outputs_": self.n_outputs_,
-            "max_features_": self.max_features_,
-            "categories_": self.categories_,
-            "is_categorical_": self.is_categorical_,
-            "has_missing_": np.zeros(self.n_features_in_, dtype=bool),
-            "n_binned_": self.n_binned_,
+            "tree_": TreeView(nodes, self.n_features_in_, self._n_classes()),
             "split_seed_": 0,
             "pruning_curve_": np.empty((0, 3)),
-            "stop_reason_": self.stop_reason_,
             "certificate_": Certificate(()),
-            "tree_": TreeView(nodes, self.n_features_in_, self._n_classes()),
             **self._tree_classes(),
         }
         for name, value in attributes.items():
@@ -459,7 +447,7 @@ class RandomForest(MultiOutputMixin, Watched, TreeGate):
         return {}
 
     def check_fitted(self) -> None:
-        """Raise unless the attributes of a model file agree with each other."""
+        """Raise unless the attributes of a model file agree with each other; make what is derived from them."""
         who, starts = type(self).__name__, self.forest_.output_start
         if self.n_outputs_ != starts.size - 1 or self._n_classes() != np.diff(starts).tolist():
             raise InputError(f"{who}: forest_ must have one value for each class or output.")
@@ -468,12 +456,23 @@ class RandomForest(MultiOutputMixin, Watched, TreeGate):
             raise InputError(f"{who}: categories_ must be there for the columns of is_categorical_.")
         if not forest_lists_known_categories(self.forest_, n_labels):
             raise InputError(f"{who}: forest_ must list known categories, ascending, where a category is asked.")
+        if int(self.forest_.criterion[0]) != self._criterion():
+            raise InputError(f"{who}: forest_ must have grown by criterion={self.criterion!r}; got another.")
+        self._made = OnDemand()
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def all_equal(given: list, before: list) -> bool:
+    """Return whether two lists of labels, or of None, are the same."""
+    return len(given) == len(before) and all(
+        np.array_equal(np.asarray(one, dtype=object), np.asarray(other, dtype=object))
+        for one, other in zip(given, before, strict=True)
+    )
 
 
 @describe
@@ -489,15 +488,29 @@ class RandomForestClassifier(ClassifierMixin, ClassGate, RandomForest):
 
     Parameters
     ----------
+    n_estimators : int, default=100
+        How many trees.
     criterion : 'gini', 'entropy', 'log_loss' or 'error', default='gini'
         How mixed a node is: 1 - Σp², -Σ p log₂ p (twice), or 1 - max p.
     max_features : 'sqrt', 'log2', 'oob', int, float or None, default='sqrt'
         How many features are tried at a node. 'oob' grows a few trees with each of some numbers, from 1 to all, and
         goes on with the best; ``oob_curve_`` has the errors.
+    bootstrap : bool, default=True
+        Whether each tree draws its rows, with replacement; False gives all rows to every tree.
+    oob_score : bool, str or function, default=False
+        Score the rows by those trees that did not see them: True is the accuracy; or the name of a scorer of
+        scikit-learn, or a function of y_true and y_pred.
+    verbose : int, default=0
+        Is there for scikit-learn's sake; ``set_callbacks(ProgressBar())`` shows progress.
+    warm_start : bool, default=False
+        Keep the trees of the last fit and add more, up to ``n_estimators``.
     class_weight : dict, list of dicts, 'balanced', 'balanced_subsample' or None, default=None
         A factor for the weights of each class, as in scikit-learn.
+    max_samples : int, float or None, default=None
+        How many rows each tree draws; a float is a fraction, None as many as the weights stand for.
     random_state : int, RandomState or None, default=None
-        Draws rows and features, and one of several splits that are equally good.
+        Draws rows and features, and one of several splits that are equally good. Tree t is the same whatever
+        ``n_jobs`` and ``n_estimators`` are.
 
     Attributes
     ----------
@@ -505,12 +518,13 @@ class RandomForestClassifier(ClassifierMixin, ClassGate, RandomForest):
     estimators_samples_, oob_score_, oob_decision_function_
         As in scikit-learn; rows that every tree saw are NaN in ``oob_decision_function_`` and not in the score.
     oob_interval_ : ndarray of shape (2,)
-        Where the score lies with 95 % confidence.
-    max_features_ : int
+        The 95 % interval of ``oob_score_``: Wilson's for the accuracy, else from resamples of the rows.
+    max_features_, n_draws_ : int
+        How many features are tried at a node, and how many rows each tree drew.
     oob_curve_ : ndarray of shape (n_tried, 2)
         Number of features and error out of bag, if ``max_features='oob'``.
-    categories_ : list
-        The labels of each column's categories, None for a column of numbers.
+    categories_, is_categorical_, has_missing_
+        As in :class:`DecisionTreeClassifier`.
     stop_reason_ : 'finished', 'time_limit' or 'callback'
     certificate_ : Certificate
 
@@ -526,7 +540,7 @@ class RandomForestClassifier(ClassifierMixin, ClassGate, RandomForest):
     PARAMS = {
         "criterion": Choice(tuple(CLASS_CRITERIA)),
         **FOREST_PARAMS,
-        "class_weight": AnyOf(ClassWeights(several=True), Choice((BALANCED_SUBSAMPLE,))),
+        "class_weight": ClassWeights(several=True, presets=(BALANCED, BALANCED_SUBSAMPLE)),
     }
     FITTED = {"classes_": OutputLabels("n_values"), **FOREST_STATE}
 
@@ -579,15 +593,14 @@ class RandomForestClassifier(ClassifierMixin, ClassGate, RandomForest):
 
     def predict(self, X):
         """Return the class with the largest mean share over the trees."""
-        columns = [
-            labels.take(shares.argmax(axis=1))
-            for labels, shares in zip(self._class_lists(), self._shares(self._means(X)), strict=True)
-        ]
+        means = self._means(X)
+        columns = self._labels_of(self._shares(means))
         return columns[0] if self.n_outputs_ == 1 else side_by_side(columns)
 
     def predict_proba(self, X):
         """Return the mean shares of the classes over the trees; a list of such arrays for several outputs."""
-        shares = self._shares(self._means(X))
+        means = self._means(X)
+        shares = self._shares(means)
         return shares[0] if self.n_outputs_ == 1 else shares
 
     def predict_log_proba(self, X):
@@ -600,39 +613,49 @@ class RandomForestClassifier(ClassifierMixin, ClassGate, RandomForest):
         """Return the shares of the classes, output by output."""
         return [means] if self.n_outputs_ == 1 else np.split(means, self.forest_.output_start[1:-1], axis=1)
 
+    def _labels_of(self, shares: list[np.ndarray]) -> list[np.ndarray]:
+        """Return the classes with the largest shares, output by output."""
+        return [labels.take(part.argmax(axis=1)) for labels, part in zip(self._class_lists(), shares, strict=True)]
+
     def _tree(self) -> DecisionTreeClassifier:
-        return DecisionTreeClassifier(class_weight=None, criterion=self.criterion, **tree_params(self))
+        return DecisionTreeClassifier(criterion=self.criterion, **tree_params(self))
 
     def _class_weight(self) -> Any:
         return None  # weights of rows are for the draw; classes get theirs afterwards
 
-    def _factors(self, data: TreeData, weights: np.ndarray) -> np.ndarray:
-        if self.class_weight is None:
-            return np.ones(weights.size)
-        outputs, ones = Outputs(data.labels, data.target.labels), np.ones(weights.size)
+    def _checked_target(self, y, n_rows, kept, weights, known) -> tuple:
+        target, labels = super()._checked_target(y, n_rows, kept, weights, known)
+        if self._wants_score() and not callable(self.oob_score) and len(labels) > 1 and not are_flags(labels):
+            raise InputError(
+                f"{type(self).__name__}: The type of target cannot be used to compute OOB estimates, several columns "
+                "of classes other than 0 and 1; oob_score must be a function of y_true and y_pred."
+            )
+        return target, labels
+
+    def _factors(self, data: TreeData) -> Callable[[np.ndarray], np.ndarray]:
         if self.class_weight == BALANCED_SUBSAMPLE:
-            drawn = np.flatnonzero(weights)
-            some = Outputs(data.labels, data.target.labels[drawn])
-            factors = np.zeros(weights.size)
-            factors[drawn] = output_weights(self, "balanced", some, weights[drawn]) / weights[drawn]
-            return factors
-        if self.class_weight == "balanced":
-            own = data.weights()
-            return output_weights(self, "balanced", outputs, own) / own
-        return output_weights(self, self.class_weight, outputs, ones)
+            return lambda counts: self._class_factors(data, counts, BALANCED)
+        if self.class_weight is None:
+            return np.ones_like
+        same_for_all = self._class_factors(data, data.weights(), self.class_weight)
+        return lambda counts: same_for_all
+
+    def _class_factors(self, data: TreeData, weights: np.ndarray, class_weight: Any) -> np.ndarray:
+        """Return the weight of each row's classes, where rows have these weights; 0 for rows that were not drawn."""
+        rows, factors = np.flatnonzero(weights), np.zeros(weights.size)
+        outputs = Outputs(data.labels, data.target.labels[rows])
+        factors[rows] = output_weights(self, class_weight, outputs, weights[rows]) / weights[rows]
+        return factors
 
     def _answers(self, data: TreeData, tally: Tally) -> Answers:
         rows, labels = tally.heard(), self._class_lists()
-        shares = self._shares_of(tally.means()[rows], data)
-        said = [own.take(part.argmax(axis=1)) for own, part in zip(labels, shares, strict=True)]
+        shares = self._shares(tally.means()[rows])
+        said = self._labels_of(shares)
         truth = [own.take(codes) for own, codes in zip(labels, data.target.labels[rows].T, strict=True)]
         weights = data.weights()[rows]
         if len(labels) == 1:
             return Answers(truth[0], said[0], shares[0], weights, labels[0])
-        return Answers(side_by_side(truth), side_by_side(said), np.hstack(shares), weights, np.arange(1))
-
-    def _shares_of(self, means: np.ndarray, data: TreeData) -> list[np.ndarray]:
-        return np.split(means, data.target.starts[1:-1], axis=1)
+        return Answers(side_by_side(truth), side_by_side(said), np.hstack(shares), weights, np.array([0, 1]))
 
     def _vote_claims(self, data: TreeData, tally: Tally) -> list[Claim]:
         if len(data.labels) > 1 or data.labels[0].size < 2:
@@ -640,14 +663,14 @@ class RandomForestClassifier(ClassifierMixin, ClassGate, RandomForest):
         return vote_claims(assessed_vote(tally.ballots, data.target.labels[:, 0], data.weights(), data.labels[0].size))
 
     def _store_answers(self, means: np.ndarray) -> None:
-        shares = np.split(means, self.forest_.output_start[1:-1], axis=1)
+        shares = self._shares(means)
         self.oob_decision_function_: Any = shares[0] if len(shares) == 1 else shares
         if len(shares) > 1 and len({part.shape[1] for part in shares}) == 1:
             self.oob_decision_function_ = np.stack(shares, axis=2)
 
-    def _attributes(self, data: TreeData, draws: Draws, step: Step, curve: np.ndarray) -> dict:
-        classes = data.labels[0] if len(data.labels) == 1 else data.labels
-        return {"classes_": classes, **super()._attributes(data, draws, step, curve)}
+    def _attributes(self, nursery: Nursery, curve: np.ndarray, step: Step) -> dict:
+        labels = nursery.data.labels
+        return {"classes_": labels[0] if len(labels) == 1 else labels, **super()._attributes(nursery, curve, step)}
 
     def _tree_classes(self) -> dict:
         codes = [np.arange(n, dtype=np.float64) for n in self._n_classes()]
@@ -667,7 +690,9 @@ class RandomForestRegressor(RegressorMixin, AmountGate, RandomForest):
         How far the amounts of a node are apart. 'friedman_mse' is 'squared_error', as in scikit-learn.
     max_features : 'sqrt', 'log2', 'oob', int, float or None, default=1.0
         How many features are tried at a node; 'oob' as in :class:`RandomForestClassifier`.
-    random_state : int, RandomState or None, default=None
+    oob_score : bool, str or function, default=False
+        As in :class:`RandomForestClassifier`; True is R².
+    n_estimators, bootstrap, verbose, warm_start, max_samples, random_state
         As in :class:`RandomForestClassifier`.
 
     Attributes
@@ -675,7 +700,8 @@ class RandomForestRegressor(RegressorMixin, AmountGate, RandomForest):
     n_outputs_, n_features_in_, feature_names_in_, feature_importances_, estimators_, estimators_samples_, oob_score_,
     oob_prediction_
         As in scikit-learn; rows that every tree saw are NaN in ``oob_prediction_`` and not in the score.
-    oob_interval_, max_features_, oob_curve_, categories_, stop_reason_, certificate_
+    oob_interval_, max_features_, n_draws_, oob_curve_, categories_, is_categorical_, has_missing_, stop_reason_,
+    certificate_
         As in :class:`RandomForestClassifier`.
 
     Examples
@@ -748,8 +774,8 @@ class RandomForestRegressor(RegressorMixin, AmountGate, RandomForest):
     def _tree(self) -> DecisionTreeRegressor:
         return DecisionTreeRegressor(criterion=self.criterion, **tree_params(self))
 
-    def _factors(self, data: TreeData, weights: np.ndarray) -> np.ndarray:
-        return np.ones(weights.size)
+    def _factors(self, data: TreeData) -> Callable[[np.ndarray], np.ndarray]:
+        return np.ones_like
 
     def _answers(self, data: TreeData, tally: Tally) -> Answers:
         rows = tally.heard()
@@ -765,44 +791,54 @@ class RandomForestRegressor(RegressorMixin, AmountGate, RandomForest):
         self.oob_prediction_ = means[:, 0] if means.shape[1] == 1 else means
 
 
+def are_flags(labels: list[np.ndarray]) -> bool:
+    """Return whether the classes of all outputs are 0 and 1: scikit-learn's metrics can compare such columns."""
+    return all(own.dtype.kind in "biuf" and bool(np.isin(own, (0, 1)).all()) for own in labels)
+
+
 def tree_params(forest: RandomForest) -> dict:
     """Return the parameters that a forest hands on to its trees."""
-    names = (
-        "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_leaf_nodes",
-        "min_impurity_decrease", "ccp_alpha", "monotonic_cst", "categorical_features",
-    )  # fmt: skip
-    max_features = forest.max_features_ if forest.max_features == OOB else forest.max_features
-    return {"max_features": max_features, **{name: getattr(forest, name) for name in names}}
+    max_features = getattr(forest, "max_features_", None) if forest.max_features == OOB else forest.max_features
+    return {"max_features": max_features, **{name: getattr(forest, name) for name in HANDED_ON}}
 
 
 def verify_forest(model: RandomForest, X, y, sample_weight=None) -> Certificate:
     """Return the certificate, recomputed from the rows that were given to ``fit``.
 
-    Every tree's rows are drawn again and it is asked about the others; and the first tree is grown again, to see that
-    it is the one that follows from these rows.
+    Every tree's rows are drawn again: those it saw must give the values of its leaves, and it is asked about the
+    others. The first tree is grown again, to see that it is the one that follows from these rows.
     """
-    check_mixed(model, X, known=model.categories_)
-    again = clone(model)
-    data = again._checked(X, y, sample_weight)
-    draws = again._draws(data, model.seed_)
-    again.max_features_ = model.max_features_
-    nursery = again._nursery(data, draws, None, 1)
-    nursery = nursery._replace(max_features=model.max_features_, asks=bool(model.bootstrap))
-    tally = model._new_tally(data)
-    for number in range(model._n_trees() if model.bootstrap else 0):
-        tally.hear(nursery.left(tree_at(model.forest_, number), nursery.counts(number)))
-    score = None if model.oob_score is False else model._scored(data, tally)
-    first, theirs = nursery.grown(0, nursery.counts(0)), tree_at(model.forest_, 0)
-    statement = "questions of the first tree, grown again, that are other ones"
-    n_others = question_differences(first, theirs)
-    return Certificate((*model._proved(data, tally, score).claims, at_most("first tree", statement, n_others, 0)))
+    data = model._checked_query(model.categories_, model._class_lists(), X, y, sample_weight)
+    draws = model._draws(data, model.seed_)
+    tally = model._heard(data, draws)
+    score = model._scored(data, data.weights(), tally) if model.bootstrap else None
+    nursery = model._nursery(data, draws, None, 1)._replace(max_features=model.max_features_)
+    claims = [*model._proved(data, tally, score).claims, *leaf_claims(forest_leaf_numbers(model, nursery))]
+    if len(model) > 1 or model.stop_reason_ != TIME_UP:  # or time has cut the only tree short, nobody can say where
+        first, _ = nursery.grown(0, nursery.counts(0))
+        n_others = question_differences(first, tree_at(model.forest_, 0))
+        statement = "questions of the first tree, grown again, that are other ones"
+        claims.append(at_most("first tree", statement, n_others, 0))
+    return Certificate(tuple(claims))
+
+
+def forest_leaf_numbers(model: RandomForest, nursery: Nursery) -> Iterator[LeafNumbers]:
+    """Yield how far the leaves of each tree are from what the rows it saw give."""
+    for number, tree in enumerate(model._trees()):
+        weights = nursery.weights(nursery.counts(number))
+        seen = nursery.data.weighted(weights).taken(np.flatnonzero(weights))
+        leaves = leaves_of(tree_walk(tree), seen.mixed.X).nodes
+        yield leaf_numbers(tree, leaves, seen.target, nursery.criterion, bounded=bool(nursery.signs.any()))
 
 
 def question_differences(tree: Tree, other: Tree) -> int:
     """Return how many questions of two trees differ."""
-    if tree.feature.size != other.feature.size:
-        return abs(tree.feature.size - other.feature.size)
-    return int(((tree.feature != other.feature) | (tree.threshold != other.threshold)).sum())
+    if tree.feature.size != other.feature.size or not np.array_equal(tree.category_start, other.category_start):
+        return max(abs(tree.feature.size - other.feature.size), 1)
+    differ = (tree.feature != other.feature) | (tree.threshold != other.threshold) | (tree.right != other.right)
+    node = np.repeat(np.arange(differ.size), np.diff(tree.category_start))
+    differ[node[tree.categories != other.categories]] = True
+    return int((differ | (tree.default_left != other.default_left)).sum())
 
 
 # scikit-learn's tools ask whether a forest is one; ours have all that they read.

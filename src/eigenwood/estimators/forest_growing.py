@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,9 +44,12 @@ class Nursery(NamedTuple):
     max_features: int
     asks: bool  # whether trees are asked about the rows they did not see
     watch: Watch | None  # looks at the clock; None if time does not matter
+    ready: Sequence[Forest] = ()  # the first trees, if they were grown to try a number of features
 
     def made(self, number: int) -> Learnt | None:
         """Return a tree; nothing if time is up, unless it is the first: then what has grown of it."""
+        if number < len(self.ready):
+            return self.asked_again(number, self.ready[number])
         if number > 0 and self.watch is not None and self.watch.time_is_up():
             return None
         counts = self.counts(number)
@@ -85,11 +88,14 @@ class Nursery(NamedTuple):
         return pruned_at(tree, collapse_alphas(tree), self.alpha) if self.alpha > 0 else tree, whole
 
     def left(self, tree: Tree, counts: np.ndarray) -> Left | None:
-        """Return what a tree says about the rows it did not see."""
-        if not self.asks:
-            return None
-        rows = np.flatnonzero(counts == 0)
-        return Left(rows, tree.value[leaves_of(walk_of(tree), self.data.mixed.X[rows]).nodes])
+        """Return what a tree says about the rows it did not see, if somebody wants to know."""
+        return said_of_others(tree, self.data, counts) if self.asks else None
+
+
+def said_of_others(tree: Tree, data: TreeData, counts: np.ndarray) -> Left:
+    """Return what a tree says about the rows that it did not get."""
+    rows = np.flatnonzero(counts == 0)
+    return Left(rows, tree.value[leaves_of(walk_of(tree), data.mixed.X[rows]).nodes])
 
 
 def tree_seed(draws: Draws, number: int) -> int:

@@ -29,7 +29,6 @@ from eigenwood.estimators.tree_gate import (
     AmountGate,
     ClassGate,
     TreeGate,
-    feature_count,
     lists_known_categories,
     side_by_side,
 )
@@ -126,7 +125,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         """Grow a tree from codes that many trees share, over the rows whose weight is above 0."""
         check_params(self)
         watch = Watch(self)
-        vars(self).update(shared.noted)
+        self.__dict__.update(shared.noted)
         return self._grow(shared._replace(data=shared.data.weighted(weights)), np.flatnonzero(weights), None, watch)
 
     def _grow(self, shared: Shared, rows: np.ndarray, given: TreeData | None, watch: Watch):
@@ -263,7 +262,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         return {
             "nodes_": tree,
             "n_outputs_": data.target.starts.size - 1,
-            "max_features_": feature_count(self.max_features, n_features),
+            "max_features_": self._feature_count(n_features),
             "categories_": data.mixed.categories,
             "is_categorical_": np.array([labels is not None for labels in data.mixed.categories]),
             "tree_": TreeView(tree, n_features, np.diff(data.target.starts).tolist()),

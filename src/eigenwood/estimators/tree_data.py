@@ -21,6 +21,7 @@ class TreeData(NamedTuple):
     target: Target
     labels: list[np.ndarray]  # the classes of each output; none for regression
     places: np.ndarray  # where each row stood in what was given
+    n_given: int  # rows, those of weight 0 among them
 
     def n_rows(self) -> int:
         return self.mixed.X.shape[0]
@@ -32,7 +33,8 @@ class TreeData(NamedTuple):
         """Return some of the rows."""
         labels, amounts, weights = (part[rows] if part.shape[0] else part for part in self.target[:3])
         target = Target(labels, amounts, weights, self.target.starts)
-        return TreeData(self.mixed._replace(X=self.mixed.X[rows]), target, self.labels, self.places[rows])
+        mixed = self.mixed._replace(X=self.mixed.X[rows])
+        return self._replace(mixed=mixed, target=target, places=self.places[rows])
 
     def weighted(self, weights: np.ndarray) -> TreeData:
         """Return the rows with other weights; a weight may be 0."""

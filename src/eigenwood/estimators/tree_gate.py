@@ -87,7 +87,7 @@ class TreeGate(BaseEstimator, ABC):
         kept = np.flatnonzero(weights)
         target, labels = self._checked_target(y, n_rows, kept, weights[kept], known)
         rows = mixed.X if kept.size == n_rows else mixed.X[kept]
-        data = TreeData(mixed._replace(X=rows), target, labels, kept)
+        data = TreeData(mixed._replace(X=rows), target, labels, kept, n_rows)
         heavy = np.flatnonzero(data.weights())  # class_weight may have made more weights 0
         if heavy.size == 0:
             raise InputError(f"{type(self).__name__}: class_weight must leave some row a weight above 0; got none.")
@@ -125,6 +125,10 @@ class TreeGate(BaseEstimator, ABC):
             return binned_sparse(data.mixed.X.tocsc(), counts, threads)
         return binned_dense(data.mixed.X, counts, rare_share, threads)
 
+    def _feature_count(self, n_features: int) -> int:
+        """Return how many features are looked at for a split."""
+        return feature_count(self.max_features, n_features)
+
     def _rule(self, data: TreeData, n_rows: int, total_weight: float) -> Rule:
         """Return how the tree is grown, with all fractions turned into numbers of rows."""
         min_leaf = rows_of_share(self.min_samples_leaf, n_rows)
@@ -137,7 +141,7 @@ class TreeGate(BaseEstimator, ABC):
             min_leaf_weight=float(self.min_weight_fraction_leaf * total_weight),
             min_decrease=float(self.min_impurity_decrease),
             uncertainty=float(self.leaf_uncertainty),
-            max_features=feature_count(self.max_features, data.mixed.X.shape[1]),
+            max_features=self._feature_count(data.mixed.X.shape[1]),
             at_random=self.splitter == "random",
             multiway=self.categorical_split == MULTIWAY,
             whole=are_whole(data.target.weights),

@@ -178,7 +178,8 @@ class ClassWeights:
 
     def __str__(self) -> str:
         more = ", or a list of such dicts, one for each output" if self.several else ""
-        return f"None, {', '.join(map(repr, self.presets))} or a dict of class: weight, each weight a number at least 0{more}"
+        presets = ", ".join(map(repr, self.presets))
+        return f"None, {presets} or a dict of class: weight, each weight a number at least 0{more}"
 
 
 class AnyOf:

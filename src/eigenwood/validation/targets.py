@@ -113,7 +113,7 @@ def output_columns(estimator: Any, y: Any) -> list[Any]:
     if y is None:
         raise InputError(f"{who}: it requires y to be passed, but the target y is None.")
     if sparse.issparse(y):
-        raise InputError(f"{who}: sparse multilabel-indicator for y is not supported; y must be dense.")
+        raise TypeError(f"{who}: y must be dense; got a sparse matrix.")
     given = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(given, nw.DataFrame):
         return [column.to_native() for column in given.iter_columns()]

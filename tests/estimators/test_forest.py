@@ -1,0 +1,737 @@
+"""Random forests: against a plain loop over trees, bagging, their own promises, and scikit-learn."""
+
+from __future__ import annotations
+
+import pickle
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import sklearn.ensemble
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
+from sklearn.inspection import partial_dependence
+from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score, roc_auc_score
+
+import eigenwood
+from eigenwood import (
+    BaggingClassifier,
+    BaggingRegressor,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from eigenwood.core.forest.nodes import tree_at
+from eigenwood.errors import InputError
+from eigenwood.estimators.forest_growing import feature_counts_to_try
+from eigenwood.proofs.out_of_bag import share_interval
+from tests.estimators.exam import Recorder, assert_learnt_the_same, assert_same_bits
+from tests.models.crafting import assert_one_sentence
+
+X_IRIS, Y_IRIS = load_iris(return_X_y=True)
+X_SUGAR, Y_SUGAR = load_diabetes(return_X_y=True)
+X_CELLS, Y_CELLS = load_breast_cancer(return_X_y=True)
+WORDS = np.array(["setosa", "versicolor", "virginica"])[Y_IRIS]
+
+pytestmark = pytest.mark.filterwarnings("ignore:Some inputs do not have OOB")
+
+
+def classes(**params):
+    return RandomForestClassifier(**{"n_estimators": 8, "random_state": 0, **params})
+
+
+def amounts(**params):
+    return RandomForestRegressor(**{"n_estimators": 8, "random_state": 0, **params})
+
+
+def fitted(kind, **params):
+    return kind(**params).fit(X_IRIS, Y_IRIS) if kind is classes else kind(**params).fit(X_SUGAR, Y_SUGAR)
+
+
+def said(model, X):
+    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
+
+
+both = pytest.mark.parametrize("kind", [classes, amounts], ids=["classes", "amounts"])
+
+
+# ---------------------------------------------------------------------------------- k = d is bagging
+
+
+def tables():
+    """Return data with many equally good cuts: equal values, categories, holes, several outputs."""
+    rng = np.random.default_rng(0)
+    holes = np.where(rng.random(X_IRIS.shape) < 0.1, np.nan, X_IRIS)
+    days = pd.DataFrame({"size": X_IRIS[:, 0].round(), "kind": pd.Categorical(rng.choice(list("abcde"), 150))})
+    digits, of_digits = load_digits(return_X_y=True)
+    return {
+        "iris": (X_IRIS, Y_IRIS, {}),
+        "holes": (holes, WORDS, {"criterion": "entropy"}),
+        "categories": (days, Y_IRIS, {"min_samples_leaf": 0.02}),
+        "sparse": (sparse.csr_array(digits[:300]), of_digits[:300], {"max_depth": 6}),
+        "sugar": (X_SUGAR, Y_SUGAR, {}),
+        "medians": (X_SUGAR[:120], Y_SUGAR[:120], {"criterion": "absolute_error", "min_samples_leaf": 3}),
+        "several amounts": (X_SUGAR, np.column_stack([Y_SUGAR, -X_SUGAR[:, 0]]), {"min_weight_fraction_leaf": 0.01}),
+        "best first": (X_SUGAR, Y_SUGAR, {"max_leaf_nodes": 20, "ccp_alpha": 1.0}),
+    }
+
+
+@pytest.mark.parametrize("name", tables())
+@pytest.mark.parametrize("max_samples", [None, 0.5])
+def test_with_all_features_a_forest_is_a_bag_of_trees(name, max_samples):
+    """Every array of every tree has the same bits, and so has every answer."""
+    X, y, params = tables()[name]
+    is_class = name in ("iris", "holes", "categories", "sparse")
+    forest, bag, tree = (
+        (RandomForestClassifier, BaggingClassifier, DecisionTreeClassifier)
+        if is_class
+        else (RandomForestRegressor, BaggingRegressor, DecisionTreeRegressor)
+    )
+    one = forest(6, max_features=None, max_samples=max_samples, random_state=3, **params).fit(X, y)
+    other = bag(tree(**params), 6, max_samples=max_samples, random_state=3).fit(X, y)
+    for own, theirs in zip(one.estimators_, other.estimators_, strict=True):
+        assert own.random_state == theirs.random_state
+        for field in (
+            "left",
+            "right",
+            "feature",
+            "threshold",
+            "default_left",
+            "n_rows",
+            "category_start",
+            "categories",
+        ):
+            np.testing.assert_array_equal(getattr(own.nodes_, field), getattr(theirs.nodes_, field), err_msg=field)
+        leaf = own.nodes_.left < 0
+        np.testing.assert_array_equal(own.nodes_.value[leaf], theirs.nodes_.value[leaf])
+        for field in ("weight", "value", "impurity"):  # a forest adds up what inner nodes have, from its leaves
+            given, found = getattr(own.nodes_, field), getattr(theirs.nodes_, field)
+            np.testing.assert_allclose(given, found, rtol=1e-9, atol=1e-12 * np.abs(found).max(), err_msg=field)
+    np.testing.assert_array_equal(said(one, X), said(other, X))
+
+
+def test_with_fewer_features_it_is_not():
+    forest = fitted(classes, max_features=1)
+    bag = BaggingClassifier(n_estimators=8, random_state=0).fit(X_IRIS, Y_IRIS)
+    for one, other in zip(forest.estimators_samples_, bag.estimators_samples_, strict=True):
+        np.testing.assert_array_equal(one, other)  # the same draws, other trees
+    assert any(own.tree_.feature[0] != theirs.tree_.feature[0] for own, theirs in zip(forest, bag, strict=True))
+
+
+# ---------------------------------------------------------------------------------- the slow, obvious twin
+
+
+def naive_answers(model, X, y, factors=None):
+    """Grow tree after tree by an estimator of its own, and ask it about all rows, and about those it did not see.
+
+    Its codes are those of all rows: where two cuts are equally good, the ranks of rows that it does not see decide too.
+    """
+    is_class = hasattr(model, "classes_")
+    y = np.searchsorted(model.classes_, y) if is_class else y
+    shared = model.estimator._shared(X, y, 1)
+    total, heard, n_heard = 0.0, 0.0, np.zeros(len(X))
+    for tree, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
+        counts = np.bincount(rows, minlength=len(X)).astype(float)
+        weights = counts if factors is None else counts * factors(counts)
+        alone = clone(tree)._fit_shared(shared, weights)
+        answers = alone.predict_proba(X) if is_class else alone.predict(X)[:, None]
+        total = total + answers / len(model)
+        heard = heard + answers * (counts == 0)[:, None]
+        n_heard += counts == 0
+    return total, heard / np.where(n_heard > 0, n_heard, np.nan)[:, None]
+
+
+@pytest.mark.parametrize("params", [{}, {"max_features": 3}, {"max_samples": 0.4, "max_depth": 4}], ids=str)
+def test_amounts_are_those_of_a_plain_loop(params):
+    model = amounts(oob_score=True, **params).fit(X_SUGAR, Y_SUGAR)
+    total, heard = naive_answers(model, X_SUGAR, Y_SUGAR)
+    np.testing.assert_allclose(model.predict(X_SUGAR), total[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(model.oob_prediction_, heard[:, 0], rtol=1e-12)
+    known = ~np.isnan(heard[:, 0])
+    assert model.oob_score_ == pytest.approx(r2_score(Y_SUGAR[known], heard[known, 0]))
+
+
+def balanced(weights):
+    """Return the total weight over the number of classes and the weight of the row's class."""
+    found, codes = np.unique(WORDS[30:], return_inverse=True)
+    return weights.sum() / found.size / np.bincount(codes, weights)[codes]
+
+
+FACTORS = {
+    "none": (None, None),
+    "dict": ({"versicolor": 5.0}, lambda counts: np.where(WORDS[30:] == "versicolor", 5.0, 1.0)),
+    "balanced": ("balanced", lambda counts: balanced(np.ones(120))),
+    "balanced_subsample": ("balanced_subsample", balanced),
+}
+
+
+@pytest.mark.parametrize("name", FACTORS)
+@pytest.mark.parametrize("max_features", ["sqrt", None])
+def test_classes_and_their_weights_are_those_of_a_plain_loop(name, max_features):
+    X, y = X_IRIS[30:], WORDS[30:]
+    class_weight, factors = FACTORS[name]
+    model = classes(oob_score=True, max_depth=3, max_features=max_features, class_weight=class_weight).fit(X, y)
+    total, heard = naive_answers(model, X, y, factors)
+    np.testing.assert_allclose(model.predict_proba(X), total, atol=1e-12)
+    np.testing.assert_allclose(model.oob_decision_function_, heard, atol=1e-12)
+    known = ~np.isnan(heard[:, 0])
+    assert model.oob_score_ == accuracy_score(y[known], model.classes_[heard[known].argmax(axis=1)])
+
+
+@both
+def test_the_mean_of_its_trees(kind):
+    model = fitted(kind, max_depth=4)
+    X = X_IRIS if kind is classes else X_SUGAR
+    np.testing.assert_allclose(said(model, X), np.mean([said(tree, X) for tree in model], axis=0), rtol=1e-12)
+    leaves = np.column_stack([tree.apply(X) for tree in model])
+    np.testing.assert_array_equal(model.apply(X), leaves)
+    path, starts = model.decision_path(X)
+    assert path.shape == (len(X), starts[-1])
+    for i, tree in enumerate(model):
+        np.testing.assert_array_equal(path[:, starts[i] : starts[i + 1]].toarray(), tree.decision_path(X).toarray())
+    assert len(model) == 8
+    assert model[2] is model.estimators_[2]
+
+
+def test_as_good_as_scikit_learns():
+    ours = RandomForestClassifier(100, oob_score=True, random_state=0, n_jobs=2).fit(X_CELLS, Y_CELLS)
+    theirs = sklearn.ensemble.RandomForestClassifier(100, oob_score=True, random_state=0).fit(X_CELLS, Y_CELLS)
+    assert ours.oob_score_ > theirs.oob_score_ - 0.015
+    assert np.corrcoef(ours.feature_importances_, theirs.feature_importances_)[0, 1] > 0.9
+    amount = [
+        kind(100, oob_score=True, random_state=0, min_samples_leaf=3).fit(X_SUGAR, Y_SUGAR).oob_score_
+        for kind in (RandomForestRegressor, sklearn.ensemble.RandomForestRegressor)
+    ]
+    assert abs(amount[0] - amount[1]) < 0.03
+
+
+# ---------------------------------------------------------------------------------- threads, time, interruption
+
+
+@both
+def test_the_same_for_any_number_of_threads(kind):
+    first, *others = (fitted(kind, oob_score=True, n_jobs=n_jobs) for n_jobs in (1, 2, 5))
+    for other in others:
+        assert_learnt_the_same(other, first)
+        for name in ("oob_decision_function_", "oob_prediction_"):
+            np.testing.assert_array_equal(getattr(other, name, 0), getattr(first, name, 0))
+
+
+@both
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupted_fit_has_the_first_trees(kind, n_jobs):
+    whole = fitted(kind)
+    X, y = (X_IRIS, Y_IRIS) if kind is classes else (X_SUGAR, Y_SUGAR)
+    cut = kind(n_jobs=n_jobs).set_callbacks(Recorder(stop_after=3)).fit(X, y)
+    assert (len(cut), cut.stop_reason_) == (3, "callback")
+    for i in range(3):
+        assert_same_bits("tree", tree_at(cut.forest_, i), tree_at(whole.forest_, i))
+    cut.set_callbacks().set_params(warm_start=True).fit(X, y)
+    assert_learnt_the_same(cut, whole)
+
+
+@both
+def test_more_trees_are_added(kind):
+    X, y = (X_IRIS, Y_IRIS) if kind is classes else (X_SUGAR, Y_SUGAR)
+    grown = kind(n_estimators=3, warm_start=True, oob_score=True).fit(X, y)
+    grown.set_params(n_estimators=20).fit(X, y)
+    at_once = kind(n_estimators=20, oob_score=True).fit(X, y)
+    assert_learnt_the_same(grown, at_once)
+    with pytest.warns(UserWarning, match="Warm-start fitting without increasing n_estimators"):
+        grown.fit(X, y)
+    assert_learnt_the_same(grown, at_once)
+
+
+def test_a_score_can_be_asked_for_later():
+    model = classes(n_estimators=30, warm_start=True).fit(X_IRIS, Y_IRIS)
+    assert not hasattr(model, "oob_score_")
+    with pytest.warns(UserWarning, match="Warm-start"):
+        model.set_params(oob_score=True).fit(X_IRIS, Y_IRIS)
+    at_once = classes(n_estimators=30, oob_score=True).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_array_equal(model.oob_decision_function_, at_once.oob_decision_function_)
+    assert model.certificate_ == at_once.certificate_
+
+
+def test_what_a_warm_start_refuses():
+    model = classes(n_estimators=3, warm_start=True).fit(X_IRIS, Y_IRIS)
+    with pytest.raises(InputError, match="n_estimators must be at least the 3 trees"):
+        model.set_params(n_estimators=2).fit(X_IRIS, Y_IRIS)
+    model.set_params(n_estimators=4)
+    for X, y, words in (
+        (X_IRIS, Y_IRIS + 1, "y must have the classes it had before"),
+        (X_IRIS, np.column_stack([Y_IRIS, Y_IRIS]), "y must have the classes it had before"),
+        (X_IRIS[:, :2], Y_IRIS, "X must have the columns it had before"),
+    ):
+        with pytest.raises(InputError, match=words):
+            model.fit(X, y)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_time_leaves_the_trees_that_are_done(n_jobs):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 20)), rng.integers(2, size=3000)
+    classes(n_estimators=1, time_limit=100).fit(X, y)  # compiles
+    start = time.perf_counter()
+    model = classes(n_estimators=10_000, time_limit=0.5, n_jobs=n_jobs).fit(X, y)
+    assert time.perf_counter() - start < 1.5
+    assert model.stop_reason_ == "time_limit"
+    assert 1 <= len(model) < 10_000
+    same = classes(n_estimators=len(model)).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), same.predict_proba(X))
+
+
+def test_no_time_at_all_leaves_a_stump_of_a_tree():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 5)), rng.integers(2, size=20_000)
+    for max_features in ("sqrt", "oob"):
+        model = classes(time_limit=1e-9, max_features=max_features).fit(X, y)
+        assert (len(model), model.stop_reason_) == (1, "time_limit")
+        assert model.predict_proba(X).shape == (20_000, 2)
+    assert "first tree" not in {claim.name for claim in eigenwood.verify(model, X, y)}
+
+
+@both
+def test_callbacks_hear_of_every_tree(kind):
+    X, y = (X_IRIS, Y_IRIS) if kind is classes else (X_SUGAR, Y_SUGAR)
+    recorder = Recorder()
+    kind(n_estimators=4).set_callbacks(recorder).fit(X, y)
+    assert [len(so_far) for so_far in recorder.models] == [1, 2, 3, 4, 4]
+    first = kind(n_estimators=2).fit(X, y)
+    np.testing.assert_array_equal(said(recorder.models[1], X), said(first, X))
+
+
+# ---------------------------------------------------------------------------------- rows, weights, kinds of input
+
+
+@both
+@pytest.mark.parametrize("params", [{}, {"max_samples": 0.6}, {"bootstrap": False}, {"max_samples": 30}], ids=str)
+def test_weights_are_repeated_rows(kind, params):
+    rng = np.random.default_rng(0)
+    X, y = (X_IRIS.round(0), Y_IRIS) if kind is classes else (X_SUGAR[:150].round(1), Y_SUGAR[:150])
+    weights = rng.integers(0, 4, size=len(y))
+    copies = rng.permutation(np.repeat(np.arange(len(y)), weights))
+    weighted, given = kind(**params).fit(X, y, sample_weight=weights), kind(**params).fit(X[copies], y[copies])
+    assert weighted.n_draws_ == given.n_draws_
+    np.testing.assert_allclose(said(weighted, X), said(given, X), rtol=1e-12)
+    if kind is classes:
+        np.testing.assert_array_equal(said(weighted, X), said(given, X))
+
+
+@both
+def test_the_order_of_the_rows_does_not_matter(kind):
+    X, y = (X_IRIS, Y_IRIS) if kind is classes else (X_SUGAR, Y_SUGAR)
+    order = np.random.default_rng(0).permutation(len(y))
+    model, moved = kind(oob_score=True).fit(X, y), kind(oob_score=True).fit(X[order], y[order])
+    np.testing.assert_allclose(said(moved, X), said(model, X), rtol=1e-9)
+    assert moved.n_draws_ == model.n_draws_
+
+
+def test_equal_weights_are_no_weights():
+    model = classes(class_weight="balanced").fit(X_IRIS, Y_IRIS)  # as many flowers of each kind
+    np.testing.assert_array_equal(said(model, X_IRIS), said(fitted(classes), X_IRIS))
+    heavy = classes(bootstrap=False, class_weight={0: 1.0, 1: 100.0, 2: 1.0}, max_depth=2).fit(X_IRIS, Y_IRIS)
+    rows = classes(bootstrap=False, max_depth=2).fit(X_IRIS, Y_IRIS, np.where(Y_IRIS == 1, 100.0, 1.0))
+    np.testing.assert_array_equal(said(heavy, X_IRIS), said(rows, X_IRIS))
+
+
+def test_weights_of_classes_for_several_outputs():
+    y = np.column_stack([Y_IRIS == 1, Y_IRIS])
+    plain, weighted = (classes(class_weight=each, max_depth=2).fit(X_IRIS, y)
+                       for each in (None, [{False: 1, True: 9}, {0: 1, 1: 1, 2: 1}]))  # fmt: skip
+    assert weighted.predict_proba(X_IRIS)[0][:, 1].mean() > plain.predict_proba(X_IRIS)[0][:, 1].mean() + 0.1
+    assert (classes(class_weight="balanced_subsample").fit(X_IRIS, y).predict(X_IRIS) == y).mean() > 0.95
+    with pytest.raises(InputError, match="number of elements in class_weight should match number of outputs, 2; got 1"):
+        classes(class_weight=[{0: 1, 1: 2, 2: 1}]).fit(X_IRIS, y)
+
+
+@both
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, np.float32, np.asfortranarray])
+def test_other_forms_of_the_same_rows(kind, form):
+    X = np.where(np.abs(X_IRIS) < 3.0, 0.0, X_IRIS.round()) if kind is classes else np.round(8 * X_SUGAR) / 8
+    y = Y_IRIS if kind is classes else Y_SUGAR
+    model, other = kind().fit(X, y), kind().fit(form(X), y)
+    np.testing.assert_array_equal(said(other, form(X)), said(model, X))
+    np.testing.assert_array_equal(said(other, X), said(model, form(X)))
+
+
+def test_numbers_are_not_rounded():
+    X = 1.0 + 1e-12 * np.arange(40.0)[:, None]
+    y = np.arange(40) % 2
+    assert classes(bootstrap=False).fit(X, y).score(X, y) == 1.0
+
+
+def frame(n_rows=400, seed=0):
+    """Return a table in which a category, a number and a hole each say something."""
+    rng = np.random.default_rng(seed)
+    town = rng.choice(["Ulm", "Bonn", "Köln", "Jena"], n_rows)
+    age = rng.uniform(18, 80, n_rows)
+    age[rng.random(n_rows) < 0.2] = np.nan
+    score = np.isin(town, ["Ulm", "Jena"]) * 2.0 + np.where(np.isnan(age), 1.5, age / 40)
+    table = pa.table({"town": town, "age": pa.array(age, from_pandas=True), "noise": rng.normal(size=n_rows)})
+    return table, score + 0.1 * rng.normal(size=n_rows)
+
+
+@both
+def test_categories_and_holes_as_they_are(kind, tmp_path):
+    X, score = frame()
+    fresh, truth = frame(seed=1)
+    y = np.where(score > 2.5, "much", "little") if kind is classes else score
+    truth = np.where(truth > 2.5, "much", "little") if kind is classes else truth
+    model = kind(n_estimators=30, oob_score=True, max_features=None, min_samples_leaf=3).fit(X, y)
+    assert model.score(fresh, truth) > 0.9
+    assert model.is_categorical_.tolist() == [True, False, False]
+    assert model.has_missing_.tolist() == [False, True, False]
+    assert model.feature_names_in_.tolist() == ["town", "age", "noise"]
+    strange = pa.table({"town": ["Rom"], "age": pa.array([None], pa.float64()), "noise": [0.0]})
+    assert np.isfinite(said(model, strange).astype(float)).all()
+    again = eigenwood.load(eigenwood.save(model, tmp_path / "model"))
+    np.testing.assert_array_equal(said(again, fresh), said(model, fresh))
+    assert eigenwood.verify(again, X, y).holds
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
+def test_several_amounts(criterion):
+    y = np.column_stack([Y_SUGAR, np.abs(X_SUGAR[:, 2]) + 1, Y_SUGAR.max() - Y_SUGAR])
+    model = amounts(oob_score=True, criterion=criterion, max_depth=3).fit(X_SUGAR, y)
+    assert model.predict(X_SUGAR).shape == model.oob_prediction_.shape == y.shape
+    np.testing.assert_allclose(model.predict(X_SUGAR), np.mean([tree.predict(X_SUGAR) for tree in model], axis=0))
+    assert eigenwood.verify(model, X_SUGAR, y).holds
+
+
+def test_several_classes(tmp_path):
+    y = np.column_stack([np.array(["a", "b", "c"])[Y_IRIS], (Y_IRIS == 1).astype(object)])
+    model = classes().fit(X_IRIS, y)
+    assert [shares.shape for shares in model.predict_proba(X_IRIS)] == [(150, 3), (150, 2)]
+    assert (model.predict(X_IRIS) == y).mean() > 0.95
+    assert model.n_classes_.tolist() == [3, 2]
+    loaded = eigenwood.load(eigenwood.save(model, tmp_path / "model"))
+    np.testing.assert_array_equal(loaded.predict(X_IRIS), model.predict(X_IRIS))
+
+
+def test_several_classes_out_of_bag():
+    flags = np.column_stack([Y_IRIS == 0, Y_IRIS == 1]).astype(int)
+    model = classes(n_estimators=40, oob_score=True).fit(X_IRIS, flags)
+    assert model.oob_decision_function_.shape == (150, 2, 2)
+    found = model.oob_decision_function_.argmax(axis=1)
+    assert model.oob_score_ == (found == flags).all(axis=1).mean()
+    many = np.column_stack([Y_IRIS, Y_IRIS])
+    with pytest.raises(InputError, match="oob_score must be a function of y_true and y_pred"):
+        classes(oob_score=True).fit(X_IRIS, many)
+    own = classes(n_estimators=40, oob_score=lambda y, found: float((y == found).mean())).fit(X_IRIS, many)
+    assert own.oob_score_ > 0.9
+
+
+@pytest.mark.parametrize(
+    ("max_samples", "n_draws"), [(None, 150), (1.0, 150), (0.5, 75), (10, 10), (1.5, 225), (400, 400)]
+)
+def test_how_many_rows_are_drawn(max_samples, n_draws):
+    model = fitted(classes, max_samples=max_samples)
+    assert model.n_draws_ == n_draws
+    assert {rows.size for rows in model.estimators_samples_} == {n_draws}
+    assert {rows.dtype for rows in model.estimators_samples_} == {np.dtype(np.int32)}
+
+
+def test_all_rows_without_bootstrap():
+    model = classes(bootstrap=False, max_features=None).fit(X_IRIS, Y_IRIS)
+    assert all((rows == np.arange(150)).all() for rows in model.estimators_samples_)
+    alone = DecisionTreeClassifier(random_state=0).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_array_equal(model[0].predict_proba(X_IRIS), alone.predict_proba(X_IRIS))
+
+
+def test_monotonic_constraints_are_kept():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(300, 2))
+    y = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=300)
+    grid = np.column_stack([np.linspace(0, 1, 50), np.full(50, 0.5)])
+    assert (np.diff(amounts(monotonic_cst=[1, -1]).fit(X, y).predict(grid)) >= 0).all()
+    share = classes(monotonic_cst=[1, 0]).fit(X, y > 0).predict_proba(grid)[:, 1]
+    assert (np.diff(share) >= -1e-12).all()
+
+
+# ---------------------------------------------------------------------------------- out of bag
+
+
+def metric_name(metric):
+    return getattr(metric, "__name__", str(metric))
+
+
+@pytest.mark.parametrize("metric", [True, "accuracy", accuracy_score, "roc_auc", "neg_log_loss"], ids=metric_name)
+def test_any_metric_of_classes(metric):
+    model = classes(n_estimators=40, oob_score=metric).fit(X_CELLS, Y_CELLS)
+    shares = model.oob_decision_function_
+    low, high = model.oob_interval_
+    if metric == "roc_auc":
+        assert model.oob_score_ == pytest.approx(roc_auc_score(Y_CELLS, shares[:, 1]))
+    elif metric != "neg_log_loss":
+        assert model.oob_score_ == accuracy_score(Y_CELLS, shares.argmax(axis=1))
+        np.testing.assert_allclose((low, high), share_interval(model.oob_score_, len(Y_CELLS)))
+    assert low < model.oob_score_ < high
+
+
+@pytest.mark.parametrize("metric", [True, "neg_mean_absolute_error", mean_absolute_error], ids=metric_name)
+def test_any_metric_of_amounts(metric):
+    model = amounts(n_estimators=40, oob_score=metric).fit(X_SUGAR, Y_SUGAR)
+    error = mean_absolute_error(Y_SUGAR, model.oob_prediction_)
+    expected = {"neg_mean_absolute_error": -error, mean_absolute_error: error}
+    assert model.oob_score_ == pytest.approx(expected.get(metric, r2_score(Y_SUGAR, model.oob_prediction_)))
+    assert model.oob_interval_[0] < model.oob_score_ < model.oob_interval_[1]
+
+
+def test_weights_count_in_the_score():
+    weights = np.where(Y_IRIS == 1, 3.0, 1.0)
+    weights[:5] = 0.0
+    model = classes(n_estimators=40, oob_score=True).fit(X_IRIS, Y_IRIS, sample_weight=weights)
+    heard = ~np.isnan(model.oob_decision_function_[:, 0])
+    assert not heard[:5].any()
+    found = model.oob_decision_function_[heard].argmax(axis=1)
+    assert model.oob_score_ == pytest.approx(accuracy_score(Y_IRIS[heard], found, sample_weight=weights[heard]))
+
+
+def test_rows_that_every_tree_saw_have_no_answer():
+    with pytest.warns(UserWarning, match="Some inputs do not have OOB scores"):
+        model = classes(n_estimators=2, oob_score=True).fit(X_IRIS, Y_IRIS)
+    heard = ~np.isnan(model.oob_decision_function_[:, 0])
+    assert 0 < heard.sum() < 150
+    assert model.certificate_["left out"].value == pytest.approx(heard.mean())
+    assert not hasattr(model.set_params(oob_score=False).fit(X_IRIS, Y_IRIS), "oob_score_")
+
+
+def test_breimans_bound():
+    model = classes(n_estimators=50, oob_score=True).fit(X_CELLS, Y_CELLS)
+    claims = {claim.name: claim for claim in model.certificate_}
+    assert {"trees", "strength", "correlation", "vote error", "out-of-bag score"} <= claims.keys()
+    assert claims["vote error"].value <= claims["vote error"].bound
+    fewer = classes(n_estimators=50, oob_score=True, max_features=1).fit(X_CELLS, Y_CELLS)
+    more = classes(n_estimators=50, oob_score=True, max_features=None).fit(X_CELLS, Y_CELLS)
+    assert fewer.certificate_["correlation"].value < more.certificate_["correlation"].value
+
+
+@both
+def test_the_number_of_features_is_chosen_by_the_error_out_of_bag(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 30))  # one feature says it all: the more are looked at, the better
+    y = (X[:, 3] > 0).astype(int) if kind is classes else X[:, 3]
+    model = kind(n_estimators=20, max_features="oob").fit(X, y)
+    numbers, errors = model.oob_curve_.T
+    assert numbers.tolist() == feature_counts_to_try(30)
+    assert model.max_features_ == numbers[errors.argmin()] > 5
+    same = kind(n_estimators=20, max_features=model.max_features_).fit(X, y)
+    np.testing.assert_array_equal(said(model, X), said(same, X))
+    assert {tree.max_features for tree in model} == {model.max_features_}
+    grown = kind(n_estimators=10, max_features="oob", warm_start=True).fit(X, y).set_params(n_estimators=12).fit(X, y)
+    assert len(grown) == 12
+    assert eigenwood.verify(model, X, y).holds
+    again = kind(n_estimators=20, max_features="oob", n_jobs=2).fit(X, y)
+    assert_learnt_the_same(again, model)
+
+
+def test_the_error_in_the_curve_is_that_of_a_plain_loop():
+    model = classes(n_estimators=16, max_features="oob", random_state=1).fit(X_IRIS, Y_IRIS)
+    for number, error in model.oob_curve_:
+        own = classes(n_estimators=16, max_features=int(number), oob_score=True, random_state=1).fit(X_IRIS, Y_IRIS)
+        assert error == pytest.approx(1.0 - own.oob_score_)
+
+
+# ---------------------------------------------------------------------------------- importances
+
+
+@both
+def test_impurity_importances_are_the_mean_of_the_trees(kind):
+    model = fitted(kind)
+    mean = np.mean([tree.feature_importances_ for tree in model], axis=0)
+    np.testing.assert_allclose(model.feature_importances_, mean / mean.sum())
+    constant = kind().fit(np.zeros((10, 3)), np.arange(10) % 2)
+    np.testing.assert_array_equal(constant.feature_importances_, np.zeros(3))
+
+
+def naive_importances(model, X, y):
+    """Shuffle one feature of the rows that a tree did not see, and count how many more it gets wrong."""
+    lines = []
+    for number, (tree, seen) in enumerate(zip(model.estimators_, model.estimators_samples_, strict=True)):
+        rng = np.random.default_rng([7, number])
+        rows = np.setdiff1d(np.arange(len(X)), seen)
+        wrong = (tree.predict(X[rows]) != y[rows]).mean()
+        line = np.zeros(X.shape[1])
+        for j in np.unique(tree.tree_.feature[tree.tree_.feature >= 0]):
+            shuffled = X[rows].copy()
+            shuffled[:, j] = rng.permutation(shuffled[:, j])
+            line[j] = (tree.predict(shuffled) != y[rows]).mean() - wrong
+        lines.append(line)
+    return np.array(lines)
+
+
+def test_permutation_importances_are_those_of_a_plain_loop():
+    model = fitted(classes, max_depth=3)
+    seed = np.random.RandomState(7)
+    found = model.oob_permutation_importance(X_IRIS, Y_IRIS, random_state=seed)
+    assert found.importances.shape == (8, 4)
+    np.testing.assert_allclose(found.importances_mean, found.importances.mean(axis=0))
+    again = model.oob_permutation_importance(X_IRIS, Y_IRIS, random_state=3, n_repeats=5)
+    expected = naive_importances(model, X_IRIS, Y_IRIS)
+    np.testing.assert_allclose(again.importances_mean, expected.mean(axis=0), atol=0.1)
+    assert ((again.importances != 0) <= (np.array([tree.feature_importances_ for tree in model]) > 0)).all()
+
+
+@both
+def test_what_says_something_is_important_and_noise_is_not(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4))
+    y = (X[:, 1] > 0).astype(int) if kind is classes else 3 * X[:, 1]
+    model = kind(n_estimators=40, n_jobs=2).fit(X, y)
+    means = model.oob_permutation_importance(X, y, n_repeats=2).importances_mean
+    assert means[1] == means.max() > 0.25
+    assert (np.abs(np.delete(means, 1)) < 0.05 * means[1]).all()
+    assert model.feature_importances_.argmax() == 1
+    same = model.oob_permutation_importance(sparse.csr_array(X), y, n_repeats=2).importances_mean
+    np.testing.assert_array_equal(same, means)
+
+
+def test_who_saw_every_row_cannot_be_asked():
+    with pytest.raises(InputError, match="oob_permutation_importance is only available if bootstrap=True"):
+        fitted(classes, bootstrap=False).oob_permutation_importance(X_IRIS, Y_IRIS)
+    with pytest.raises(InputError, match="n_repeats must be an integer at least 1; got 0"):
+        fitted(classes).oob_permutation_importance(X_IRIS, Y_IRIS, n_repeats=0)
+
+
+# ---------------------------------------------------------------------------------- one row, files, proofs
+
+
+@both
+def test_one_row_is_as_good_as_many(kind):
+    model = fitted(kind)
+    X = X_IRIS if kind is classes else X_SUGAR
+    rows = [said(model, X[i : i + 1])[0] for i in range(30)]
+    np.testing.assert_array_equal(rows, said(model, X)[:30])
+    np.testing.assert_array_equal(said(model, X[:1].astype(np.float32)), said(model, X[:1].astype(np.float32).tolist()))
+
+
+@both
+@pytest.mark.parametrize("form", ["file", "pickle"])
+def test_a_forest_that_was_kept_has_the_same_bits(kind, form, tmp_path):
+    model = fitted(kind, oob_score=True)
+    assert model.feature_importances_.size > 0
+    kept = (
+        pickle.loads(pickle.dumps(model)) if form == "pickle" else eigenwood.load(eigenwood.save(model, tmp_path / "m"))
+    )
+    assert_learnt_the_same(kept, model)
+    X = X_IRIS if kind is classes else X_SUGAR
+    np.testing.assert_array_equal(said(kept, X), said(model, X))
+    np.testing.assert_array_equal(kept.feature_importances_, model.feature_importances_)
+    if form == "file":
+        with pytest.raises(AttributeError, match="estimators_samples_ is not kept in a model file"):
+            kept.estimators_samples_  # noqa: B018
+    else:
+        np.testing.assert_array_equal(kept.estimators_samples_[3], model.estimators_samples_[3])
+
+
+def test_a_file_is_small(tmp_path):
+    model = RandomForestClassifier(50, random_state=0).fit(X_CELLS, Y_CELLS)
+    theirs = sklearn.ensemble.RandomForestClassifier(50, random_state=0).fit(X_CELLS, Y_CELLS)
+    path = eigenwood.save(model, tmp_path / "model")
+    nodes, their_nodes = int(model.forest_.node_start[-1]), sum(tree.tree_.node_count for tree in theirs)
+    assert path.stat().st_size / nodes < len(pickle.dumps(theirs)) / their_nodes / 5
+    model.predict(X_CELLS)
+    assert len(pickle.dumps(model)) < len(pickle.dumps(theirs)) / 3
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"oob_score": True}, {"bootstrap": False}, {"class_weight": "balanced_subsample"}, {"ccp_alpha": 0.01}],
+    ids=str,
+)
+def test_a_forest_can_be_verified(params):
+    model = classes(n_estimators=12, n_jobs=2, **params).fit(X_IRIS, WORDS)
+    again = eigenwood.verify(model, X_IRIS, WORDS)
+    assert again.holds
+    assert [claim.name for claim in again][-3:] == ["rows", "values", "first tree"]
+    if "oob_score" in params:
+        assert again.claims[:-3] == model.certificate_.claims
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"criterion": "absolute_error"}, {"criterion": "poisson"}, {"monotonic_cst": [1] + 9 * [0]}], ids=str
+)
+def test_a_forest_of_amounts_can_be_verified(params):
+    assert eigenwood.verify(fitted(amounts, min_samples_leaf=3, **params), X_SUGAR, Y_SUGAR).holds
+
+
+@both
+def test_other_rows_are_noticed(kind):
+    model = fitted(kind)
+    X, y = (X_IRIS, Y_IRIS) if kind is classes else (X_SUGAR, Y_SUGAR)
+    other = y.copy()
+    other[::7] = np.roll(other[::7], 1)
+    assert not eigenwood.verify(model, X, other).holds
+    assert not eigenwood.verify(model, X[:-1], y[:-1]).holds
+    assert not eigenwood.verify(model, X + 0.5 * (np.arange(X.shape[1]) == 2), y).holds
+
+
+@pytest.mark.parametrize("number", [0, 5])
+def test_a_tree_that_was_tampered_with_is_noticed(number):
+    model = fitted(amounts, min_samples_leaf=5)
+    first_leaf = int(model.forest_.node_start[number] + number) // 2
+    assert model.forest_.value_code.size == 0
+    model.forest_.value[first_leaf + 3] += 1.0
+    broken = eigenwood.verify(model, X_SUGAR, Y_SUGAR)
+    assert [claim.name for claim in broken if not claim.holds] == ["values"]
+    model = fitted(amounts)
+    first_question = int(model.forest_.node_start[number] - number) // 2
+    model.forest_.feature[first_question] = (model.forest_.feature[first_question] + 1) % 10
+    assert not eigenwood.verify(model, X_SUGAR, Y_SUGAR).holds
+
+
+# ---------------------------------------------------------------------------------- scikit-learn's world
+
+
+def test_readers_of_trees_can_read_ours():
+    model = fitted(classes, max_depth=2)
+    assert "class: " in sklearn.tree.export_text(model[0])
+    assert isinstance(model, sklearn.ensemble.RandomForestClassifier)
+    found = partial_dependence(fitted(amounts, max_depth=4), X_SUGAR, [2], method="recursion", grid_resolution=5)
+    slow = partial_dependence(fitted(amounts, max_depth=4), X_SUGAR, [2], method="brute", grid_resolution=5)
+    np.testing.assert_allclose(found["average"], slow["average"], rtol=0.1)
+
+
+BAD = {
+    "no trees": ({"n_estimators": 0}, "n_estimators must be an integer at least 1"),
+    "a share of features": ({"max_features": 1.5}, "max_features must be"),
+    "another metric": ({"oob_score": "beauty"}, "oob_score must be"),
+    "no draws": ({"max_samples": 0}, "max_samples must be"),
+    "a share of none": ({"max_samples": 0.0}, "max_samples must be"),
+    "a score of all rows": ({"bootstrap": False, "oob_score": True}, "Out of bag estimation only available if"),
+    "a draw of all rows": ({"bootstrap": False, "max_samples": 5}, "`max_sample` cannot be set if `bootstrap=False`"),
+    "features by all rows": ({"bootstrap": False, "max_features": "oob"}, "max_features='oob' is only available if"),
+    "signs": ({"monotonic_cst": [1, 0]}, "monotonic_cst has shape 2"),
+    "more draws than can be": ({"max_samples": 10**10}, "max_samples must come to at most"),
+}
+
+
+@both
+@pytest.mark.parametrize(("params", "words"), BAD.values(), ids=BAD)
+def test_bad_parameters_are_refused_in_one_sentence(kind, params, words):
+    with pytest.raises(InputError) as caught:
+        kind(**params).fit(X_IRIS, Y_IRIS > 0)
+    assert words in str(caught.value)
+    assert_one_sentence(str(caught.value).replace(". Either", "; either"))
+
+
+@both
+def test_bad_queries_are_refused_in_one_sentence(kind):
+    model = fitted(kind)
+    n_features = model.n_features_in_
+    for X in (np.full((1, n_features), np.inf), np.zeros((1, n_features + 1)), [["a"] * n_features], np.zeros((0, 4))):
+        for ask in (model.predict, model.apply):
+            with pytest.raises(ValueError) as caught:  # noqa: PT011
+                ask(X)
+            assert_one_sentence(str(caught.value))
+
+
+def test_nothing_is_said_without_need():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RandomForestClassifier(30, oob_score=True, random_state=0, n_jobs=2).fit(X_IRIS, Y_IRIS).predict(X_IRIS)
