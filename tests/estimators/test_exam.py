@@ -549,7 +549,7 @@ def test_a_time_limit_is_kept(entry, params):
     model.fit(X, y)
     seconds = time.perf_counter() - start
     assert model.stop_reason_ == "time_limit"
-    assert LIMIT <= seconds <= 1.2 * LIMIT + 0.2
+    assert LIMIT <= seconds <= 1.2 * LIMIT + 0.6  # two workers share the machine
     assert np.isfinite(result(model, X)).all()
     assert 0 <= model.predict(X).min() <= model.predict(X).max() <= 1
 
