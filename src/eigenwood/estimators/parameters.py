@@ -40,7 +40,7 @@ SHARED = {
     "time_limit": Words(
         "float or None, default=None",
         "Seconds after which the fit stops with the model it has; ``stop_reason_`` says so. The very first fit on a "
-        "machine also compiles its kernels, which takes seconds (for trees, half a minute) that no limit can cut.",
+        "machine also compiles its kernels, which takes seconds (trees: a minute and a half) that no limit can cut.",
     ),
     "kernel": Words(
         "str or function, default='rbf'",
