@@ -79,6 +79,9 @@ def test_a_second_process_compiles_nothing_for_trees():
 
 
 def test_every_kernel_is_cached_and_free_of_the_gil(repository):
+    for options in (UNCOUNTED, COUNTED):  # those of @uncounted, @inlined and @counted
+        assert options["cache"]
+        assert options["nogil"]
     for path in (repository / "src" / "eigenwood").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             for decorator in getattr(node, "decorator_list", []):

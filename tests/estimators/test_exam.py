@@ -533,6 +533,7 @@ def test_callbacks_of_its_own_inside_cross_validation(entry, params):
 
 ENDLESS = {"max_iter": 10**7, "tol": None}
 LIMIT = 0.5
+LATEST = 1.2 * LIMIT + 0.2
 
 
 @every_watched
@@ -544,12 +545,14 @@ def test_a_time_limit_is_kept(entry, params):
     y = np.arange(2 * n_rows) // n_rows  # every row has both labels, so no other fit ever ends by itself
     endless = {name: value for name, value in ENDLESS.items() if name in entry.estimator.PARAMS}
     short(entry, params).fit(X[::8], y[::8])  # compiles
-    model = made(entry, params, **endless, time_limit=LIMIT)
-    start = time.perf_counter()
-    model.fit(X, y)
-    seconds = time.perf_counter() - start
-    assert model.stop_reason_ == "time_limit"
-    assert LIMIT <= seconds <= 1.2 * LIMIT + 0.6  # two workers share the machine
+    model, seconds = made(entry, params, **endless, time_limit=LIMIT), []
+    while len(seconds) < 3 and not (seconds and seconds[-1] <= LATEST):  # another worker may have had the machine
+        start = time.perf_counter()
+        model.fit(X, y)
+        seconds.append(time.perf_counter() - start)
+        assert model.stop_reason_ == "time_limit"
+        assert seconds[-1] >= LIMIT
+    assert seconds[-1] <= LATEST
     assert np.isfinite(result(model, X)).all()
     assert 0 <= model.predict(X).min() <= model.predict(X).max() <= 1
 

@@ -378,8 +378,8 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     verbose : int, default=0
         Is there for scikit-learn's sake; ``set_callbacks(ProgressBar())`` shows progress.
     resample : bool, default=False
-        Give each learner the rows that it drew, instead of all rows with weights that say how often it drew them. That
-        is faster where a fit takes longer the more rows there are. Learners without ``sample_weight`` are always given
+        Give each learner the rows that it drew, instead of all rows with weights that say how often it drew them. With
+        a small ``max_samples`` these are fewer. Learners without ``sample_weight`` are always given
         the rows.
     voting : 'auto', 'probability' or 'majority', default='auto'
         The mean of the learners' probabilities, or one vote for each; 'auto' is the mean where learners have

@@ -4,10 +4,11 @@ Everything follows from one seed and the learner's number, so that learner 7 get
 threads, after an interruption, and whether it was asked for at once or added later.
 
 Weights mean repeated rows, here too. Equal rows stand side by side in an order that does not depend on the table's, and
-are drawn from together; only then it is decided which of them it was:
+each owns a stretch as long as its weight; a draw is a point on the line (without replacement, equal rows are drawn from
+together, and then it is decided which of them it was):
 
-    rows        a a a    b    c c         drawn together     a: 2   b: 0   c: 3
-    weights     1 1 1    1    2 1         then apart         0 1 1     0   1 2
+    rows        a a a    b    c c
+    weights     1 1 1    1    2 1
 
 So a row of weight 3 and a row given three times lead to the same learners, and each of three equal rows can still be
 out of bag alone.

@@ -480,7 +480,7 @@ class RandomForestClassifier(ClassifierMixin, ClassGate, RandomForest):
     """Let many trees vote, each of which saw its own draw of the rows and, at each node, its own draw of the features.
 
     Like :class:`sklearn.ensemble.RandomForestClassifier`, with its parameters and attributes. Differences: (1) all
-    trees grow from one table of integer codes, exactly, several times faster; (2) categories and missing values are
+    trees grow from one table of integer codes, exactly; (2) categories and missing values are
     used as they are; (3) the draw of ``max_features`` counts only features that can split the node, and
     ``max_features='oob'`` chooses their number by the error out of bag; (4) ``oob_score`` takes any metric and comes
     with an interval; (5) a weight is a repeated row: it counts in the draw; (6) ``time_limit``, callbacks and a
