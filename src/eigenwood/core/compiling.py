@@ -18,5 +18,6 @@ UNCOUNTED: dict[str, Any] = {**OPTIONS, "_nrt": False}
 COUNTED: dict[str, Any] = {**OPTIONS, "_nrt": True}
 
 uncounted = njit(**UNCOUNTED)
-inlined = njit(**UNCOUNTED, inline="always")
+inlined = njit(**UNCOUNTED, forceinline=True)
 counted = njit(**COUNTED)
+merged = njit(**UNCOUNTED, inline="always")

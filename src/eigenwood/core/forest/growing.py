@@ -6,7 +6,7 @@ import numpy as np
 
 from eigenwood.core.tree.binning import Binned
 from eigenwood.core.tree.branching import Place, Target
-from eigenwood.core.tree.growing import Ground, grown, growth_steps, part_of, tree_of
+from eigenwood.core.tree.growing import Ground, grown, growth_steps, part_of
 from eigenwood.core.tree.nodes import Tree
 from eigenwood.core.tree.splitting import Rule
 
@@ -20,5 +20,4 @@ def grown_tree(
         *_, last = growth_steps(binned, target, rows, rule, signs, max_leaves, seed, 1)
         return grown(last)
     ground = Ground(binned, target, rule, signs, logs, rows)
-    part, _, _ = part_of(ground, rows, Place(0, rows.size, 0, seed, -1, -np.inf, np.inf), rows.size)
-    return tree_of(*part)
+    return part_of(ground, rows, Place(0, rows.size, 0, seed, -1, -np.inf, np.inf), rows.size)[0]

@@ -59,7 +59,6 @@ class Codes(NamedTuple):
     entries: np.ndarray  # slots, ascending in each row
     slot_feature: np.ndarray  # (n_slots,) ascending
     slot_code: np.ndarray  # (n_slots,) ascending within a feature
-    order: np.ndarray  # (n_columns, n_rows) uint16 rows by code; no columns where the order is not kept
 
 
 class Binned(NamedTuple):
@@ -318,7 +317,6 @@ def joined(columns: list, n_categories, n_rows: int) -> Binned:
         entries,
         slot_feature,
         slot_code,
-        np.empty((0, 0), dtype=np.uint16),
     )
     features = Features(
         np.where(np.asarray(n_categories) >= 0, CATEGORY, NUMBER).astype(np.int8),

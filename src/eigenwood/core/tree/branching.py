@@ -15,17 +15,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from eigenwood.core.bits import ONE, word_count
+from eigenwood.core.bits import ONE
 from eigenwood.core.compiling import counted, uncounted
 from eigenwood.core.distinct import mixed
 from eigenwood.core.sorting import sorted_order
 from eigenwood.core.tree.adding import code_of, lines_of
 from eigenwood.core.tree.binning import CATEGORY
-from eigenwood.core.tree.compacting import compacted, move_orders
 from eigenwood.core.tree.cutting import tie_of
 from eigenwood.core.tree.impurity import (
     ABSOLUTE_ERROR,
-    GINI,
     SQUARED_ERROR,
     amount_impurity,
     cost,
@@ -34,17 +32,14 @@ from eigenwood.core.tree.impurity import (
     weighted_median,
 )
 from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD
-from eigenwood.core.tree.ordering import is_kept, is_ordered
-from eigenwood.core.tree.splitting import Node, Sample, find_split, new_bench
+from eigenwood.core.tree.splitting import Node, Sample, find_split
 
 LEFT, RIGHT, FEATURE, DEFAULT_LEFT, CHAINED, N_ROWS, LISTED = range(7)  # what a node is, in whole numbers …
 THRESHOLD, IMPURITY, WEIGHT = range(3)  # … and in real ones
 START, END, DEPTH, ONLY, PARENT, SIDE = range(6)  # a node that waits
-N_STACK, N_NODES, N_OPEN, N_SPLITS, N_CATEGORIES = range(5)
-DONE, FULL, MET_SMALL = range(3)  # why growing stops
+N_STACK, N_NODES, N_OPEN, N_SPLITS, N_CATEGORIES, N_LATER = range(6)
 LARGEST = float(np.finfo(np.float64).max)
 ROUNDING = 1e-15  # a decrease may fall short of the wanted one by this, or by what makes two cuts equal
-FIRST_NODES = 64  # room to begin with
 
 
 class Target(NamedTuple):
@@ -67,10 +62,12 @@ class Growth(NamedTuple):
     seeds: np.ndarray  # (n, 1)
     bounds: np.ndarray  # (n, 2)
     constants: np.ndarray  # (n, n_words) the columns that are constant above, as bits
+    later: np.ndarray  # (n, 5) small nodes that are left for later: start, end, depth, parent, side
+    later_seeds: np.ndarray
     opened: np.ndarray  # (n, 5) node, start, end, depth, only
     open_seeds: np.ndarray
     open_bounds: np.ndarray
-    counts: np.ndarray  # (5,) N_STACK … N_CATEGORIES
+    counts: np.ndarray  # (6,) N_STACK … N_LATER
     first_decrease: np.ndarray  # (1,) of the impurity, by the split of the root
 
 
@@ -95,21 +92,19 @@ def sample_of(target, rows, criterion):
     amounts = np.empty((n_rows if target.amounts.shape[0] > 0 else 0, n_outputs))
     weights = np.empty(n_rows if target.weights.size > 0 else 0)
     ranks, ordered = np.empty((n_ranked, n_outputs), dtype=np.int64), np.empty((n_ranked, n_outputs))
-    every = target.labels, target.amounts, target.weights
     fill(labels, amounts, weights, ranks, ordered, target, rows)
-    return Sample(rows, labels, amounts, weights, ranks, ordered, 0, *every)
+    return Sample(rows, labels, amounts, weights, ranks, ordered)
 
 
 @uncounted
-def sample_in(room, target, rows, start):
+def sample_in(room, target, rows):
     """Return the same, written to the beginning of a sample of more rows: to a function that is not counted either."""
     n = rows.size
     labels, amounts = room.labels[: min(n, room.labels.shape[0])], room.amounts[: min(n, room.amounts.shape[0])]
     weights, ranks = room.weights[: min(n, room.weights.size)], room.ranks[: min(n, room.ranks.shape[0])]
     ordered = room.ordered[: min(n, room.ordered.shape[0])]
     fill(labels, amounts, weights, ranks, ordered, target, rows)
-    every = target.labels, target.amounts, target.weights
-    return Sample(rows, labels, amounts, weights, ranks, ordered, start, *every)
+    return Sample(rows, labels, amounts, weights, ranks, ordered)
 
 
 @uncounted
@@ -225,13 +220,18 @@ def code_behind(codes, features, split, line):
 
 @uncounted
 def threshold_of(codes, features, split):
+    """Return where a cut lies."""
+    below, above = code_behind(codes, features, split, split.below), code_behind(codes, features, split, split.above)
+    return middle_between(features, split.feature, below, above)
+
+
+@uncounted
+def middle_between(features, feature, below_code, above_code):
     """Return the middle between the two values that a cut separates; the largest number if all numbers go left."""
-    above_code = code_behind(codes, features, split, split.above)
-    if above_code == features.missing[split.feature]:
+    if above_code == features.missing[feature]:
         return LARGEST
-    first = features.start[split.feature]
-    below = features.highs[first + code_behind(codes, features, split, split.below)]
-    above = features.lows[first + above_code]
+    first = features.start[feature]
+    below, above = features.highs[first + below_code], features.lows[first + above_code]
     middle = 0.5 * below + 0.5 * above
     return middle if below <= middle < above else below
 
@@ -353,14 +353,6 @@ def write_listed(codes, features, split, lines, heavier_left, categories, first)
     return listed.size
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def more_lines(array):
-    """Return a table with the same beginning and twice as many lines."""
-    room = np.empty((2 * array.shape[0], array.shape[1]), dtype=array.dtype)
-    room[: array.shape[0]] = array
-    return room
-
-
 @uncounted
 def write_leaf(whole, real, node, n_rows, known):
     """Write a node that asks nothing."""
@@ -387,145 +379,59 @@ def stays_leaf(known, pure, place, rule):
     return known.weight < 2.0 * rule.min_leaf_weight
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def new_growth(root, n_values, n_words, n_opened):
-    """Return a growth of which only the root waits."""
+def new_growth(root: Place, n_rows: int, n_nodes: int, n_values: int, n_words: int, n_open: int) -> Growth:
+    """Return a growth of which only the root waits; memory that no node needs is never touched."""
+    n_stack = min(n_nodes, n_rows + 1)
     growth = Growth(
-        np.empty((FIRST_NODES, 7), dtype=np.int32),
-        np.empty((FIRST_NODES, 3)),
-        np.empty((FIRST_NODES, n_values)),
-        np.empty(FIRST_NODES, dtype=np.int32),
-        np.empty((FIRST_NODES, 6), dtype=np.int64),
-        np.empty((FIRST_NODES, 1), dtype=np.uint64),
-        np.empty((FIRST_NODES, 2)),
-        np.zeros((FIRST_NODES, n_words), dtype=np.uint64),
-        np.empty((n_opened, 5), dtype=np.int64),
-        np.empty(n_opened, dtype=np.uint64),
-        np.empty((n_opened, 2)),
-        np.zeros(5, dtype=np.int64),
-        np.zeros(1),
+        whole=np.empty((n_nodes, 7), dtype=np.int32),
+        real=np.empty((n_nodes, 3)),
+        value=np.empty((n_nodes, n_values)),
+        categories=np.empty(0, dtype=np.int32),
+        stack=np.empty((n_stack, 6), dtype=np.int64),
+        seeds=np.empty((n_stack, 1), dtype=np.uint64),
+        bounds=np.empty((n_stack, 2)),
+        constants=np.zeros((n_stack, n_words), dtype=np.uint64),
+        later=np.empty((n_rows // 2 + 1, 5), dtype=np.int32),
+        later_seeds=np.empty(n_rows // 2 + 1, dtype=np.uint64),
+        opened=np.empty((n_open, 5), dtype=np.int64),
+        open_seeds=np.empty(n_open, dtype=np.uint64),
+        open_bounds=np.empty((n_open, 2)),
+        counts=np.zeros(6, dtype=np.int64),
+        first_decrease=np.zeros(1),
     )
     line = (root.start, root.end, root.depth, root.only, -1, 0)
     growth.counts[N_STACK] = push(growth.stack, growth.seeds, growth.bounds, 0, line, root.seed, root.lower, root.upper)
     return growth
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def with_room(growth, n_lines):
-    """Return the growth with more room for whatever might not have enough: for a list, that is ``n_lines``."""
-    whole, real, value, categories = growth.whole, growth.real, growth.value, growth.categories
-    stack, seeds, bounds, constants = growth.stack, growth.seeds, growth.bounds, growth.constants
-    if nodes_are_full(growth):
-        whole, real, value = more_lines(whole), more_lines(real), more_lines(value)
-    if stack_is_full(growth):
-        stack, seeds, bounds = more_lines(stack), more_lines(seeds), more_lines(bounds)
-        constants = more_lines(constants)
-    if lists_are_full(growth, n_lines):
-        categories = np.empty(2 * categories.size + n_lines, dtype=np.int32)
-        categories[: growth.categories.size] = growth.categories
-    waiting, is_open = (stack, seeds, bounds, constants), (growth.opened, growth.open_seeds, growth.open_bounds)
-    return Growth(whole, real, value, categories, *waiting, *is_open, growth.counts, growth.first_decrease)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def grow_part(codes, features, target, rows, root, rule, signs, logs, n_sums, n_values, max_splits, most_local):
-    """Grow a tree over the rows, depth first, with at most ``max_splits`` questions; return it and what is open.
-
-    Nodes of at most ``most_local`` rows get a table of their own.
-
-    The tree comes as numbers and values, one line for each node in the order of LEFT … LISTED and THRESHOLD … WEIGHT.
-    What is open comes as lines of (node, start, end, depth, only), their seeds and their bounds.
-    """
-    n_outputs = target.starts.size - 1
-    ordered = is_ordered(rule.criterion, rule.whole, n_outputs) and not rule.at_random
-    growth = new_growth(root, n_values, word_count(codes.feature.size), rows.size if rule.multiway else 2)
-    counts, spare = growth.counts, np.empty(rows.size, dtype=np.int32)
-    table, goal, seats, floor = codes, target, rows, 0  # those of the nodes at hand: the root's, or a small node's own
-    small = most_local
-    if rows.size <= small:
-        table, goal, seats = own_table(codes, target, rows, ordered)
-        small = 0
-    room, bench = sample_of(goal, seats, rule.criterion), new_bench(table, features, rule, n_sums, rows.size, n_outputs)
-    n_listed = bench.lines.size if has_categories(features) else 0
-    while counts[N_STACK] > 0:
-        stop = grow_nodes(
-            table,
-            goal,
-            seats,
-            features,
-            rule,
-            signs,
-            logs,
-            floor,
-            small,
-            room,
-            bench,
-            growth,
-            spare,
-            max_splits,
-            n_listed,
-        )
-        if stop == FULL:
-            growth = with_room(growth, n_listed)
-        elif stop == MET_SMALL:
-            floor, small = counts[N_STACK] - 1, 0
-            start, end = growth.stack[floor, START], growth.stack[floor, END]
-            table, goal, seats = own_table(codes, target, rows[start:end], ordered)
-            growth.stack[floor, START], growth.stack[floor, END] = 0, end - start
-            growth.constants[floor] = 0
-        else:
-            table, goal, seats, floor, small = codes, target, rows, 0, most_local
-    n_nodes, n_open = counts[N_NODES], counts[N_OPEN]
-    nodes = growth.whole[:n_nodes], growth.real[:n_nodes], growth.value[:n_nodes]
-    is_open = growth.opened[:n_open], growth.open_seeds[:n_open], growth.open_bounds[:n_open]
-    return (*nodes, growth.categories[: counts[N_CATEGORIES]]), growth.first_decrease[0], is_open
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def own_table(codes, target, rows, ordered):
-    """Return a small node's own table, target and rows."""
-    labels, amounts, weights = sample_of(target, rows, GINI)[1:4]
-    own = Target(labels, amounts, weights, target.starts)
-    return compacted(codes, rows, ordered), own, np.arange(rows.size, dtype=np.int32)
-
-
-@uncounted
-def nodes_are_full(growth):
-    """Return whether there is no room for one node more."""
-    return growth.counts[N_NODES] >= growth.whole.shape[0]
-
-
-@uncounted
-def stack_is_full(growth):
-    """Return whether there is no room for two nodes more that wait."""
-    return growth.counts[N_STACK] + 2 > growth.stack.shape[0]
-
-
-@uncounted
-def lists_are_full(growth, n_lines):
-    """Return whether there is no room for ``n_lines`` categories more."""
-    return growth.counts[N_CATEGORIES] + n_lines > growth.categories.size
+def with_longer_lists(growth: Growth, n_lines: int) -> Growth:
+    """Return the growth with room for more categories, at least ``n_lines``."""
+    return growth._replace(categories=np.resize(growth.categories, 2 * growth.categories.size + n_lines))
 
 
 @uncounted
 def grow_nodes(
-    table, goal, seats, features, rule, signs, logs, floor, small, room, bench, growth, spare, max_splits, n_listed
+    codes, target, rows, features, rule, signs, logs, small, growth, bench, room, spare, max_splits, n_listed
 ):
-    """Grow the nodes that wait above ``floor``, and return why it stopped: they are DONE, the room is FULL, or a node
-    of at most ``small`` rows was MET_SMALL, which is to get a table of its own.
+    """Grow the nodes that wait, depth first, with at most ``max_splits`` questions; nodes of at most ``small`` rows are
+    left for later. Return whether all are done: if not, there is no room for ``n_listed`` categories more.
 
     Nothing is allocated here, so no array has to be counted in and out.
     """
-    whole, real, value, counts, starts = growth.whole, growth.real, growth.value, growth.counts, goal.starts
+    whole, real, value, counts, starts = growth.whole, growth.real, growth.value, growth.counts, target.starts
     stack, seeds, bounds, sums = growth.stack, growth.seeds, growth.bounds, bench.total
-    while counts[N_STACK] > floor:
-        if nodes_are_full(growth) or stack_is_full(growth) or lists_are_full(growth, n_listed):
-            return FULL
+    while counts[N_STACK] > 0:
+        if counts[N_CATEGORIES] + n_listed > growth.categories.size:
+            return False
         top, node = counts[N_STACK] - 1, counts[N_NODES]
         start, end, depth, only = stack[top, START], stack[top, END], stack[top, DEPTH], stack[top, ONLY]
         place = Place(start, end, depth, seeds[top, 0], only, bounds[top, 0], bounds[top, 1])
-        own = seats[start:end]
-        sample = sample_in(room, goal, own, start)
+        counts[N_STACK] = top
+        if end - start <= small:
+            leave_for_later(growth, place, stack[top, PARENT], stack[top, SIDE])
+            continue
+        own = rows[start:end]
+        sample = sample_in(room, target, own)
         if is_classifying(rule.criterion):
             known, pure = described_classes(
                 sample.labels, sample.weights, starts, rule.criterion, sums, place, value[node]
@@ -534,20 +440,18 @@ def grow_nodes(
             known, pure = described_amounts(
                 sample.amounts, sample.weights, starts, rule.criterion, sums, place, value[node]
             )
-        ends = only < 0 and (stays_leaf(known, pure, place, rule) or counts[N_SPLITS] >= max_splits)
-        if not ends and end - start <= small:
-            return MET_SMALL
         write_leaf(whole, real, node, end - start, known)
         if stack[top, PARENT] >= 0:
             whole[stack[top, PARENT], stack[top, SIDE]] = node
-        counts[N_STACK], counts[N_NODES] = top, node + 1
-        if ends:
-            if not stays_leaf(known, pure, place, rule):
-                leave_open(growth, node, place)
+        counts[N_NODES] = node + 1
+        if only < 0 and stays_leaf(known, pure, place, rule):
+            continue
+        if only < 0 and counts[N_SPLITS] >= max_splits:
+            leave_open(growth, node, place)
             continue
         for k in range(bench.constant.size):
             bench.constant[k] = growth.constants[top, k]
-        split, n_lines = find_split(table, features, sample, sums, starts, signs, rule, known, only, logs, bench)
+        split, n_lines = find_split(codes, features, sample, sums, starts, signs, rule, known, only, logs, bench)
         decrease = (known.cost - split.cost) / rule.total_weight
         rounding = max(ROUNDING, tie_of(known) / rule.total_weight)
         if split.candidate < 0 or (only < 0 and decrease + rounding < rule.min_decrease):
@@ -555,17 +459,17 @@ def grow_nodes(
         if only < 0:
             counts[N_SPLITS] += 1
             growth.first_decrease[0] = decrease if node == 0 else growth.first_decrease[0]
-        branch(table, goal, features, rule, signs, growth, bench, n_lines, own, node, place, split, spare)
-    return DONE
+        branch(codes, target, features, rule, signs, growth, bench, n_lines, own, node, place, split, spare)
+    return True
 
 
 @uncounted
-def has_categories(features):
-    """Return whether some feature is a category."""
-    for kind in features.kind:
-        if kind == CATEGORY:
-            return True
-    return False
+def leave_for_later(growth, place, parent, side):
+    """Note a small node."""
+    n, later = growth.counts[N_LATER], growth.later
+    later[n, 0], later[n, 1], later[n, 2], later[n, 3], later[n, 4] = place.start, place.end, place.depth, parent, side
+    growth.later_seeds[n] = place.seed
+    growth.counts[N_LATER] = n + 1
 
 
 @uncounted
@@ -584,8 +488,6 @@ def branch(table, goal, features, rule, signs, growth, bench, n_lines, own, node
     whole, counts, is_category = growth.whole, growth.counts, features.kind[split.feature] == CATEGORY
     lines = bench.best_lines[:n_lines]
     n_left = moved_rows(table, features, own, split, lines, spare)
-    if is_kept(table.order, max(n_left, own.size - n_left)):
-        move_orders(table.order, own, place.start, n_left, bench.is_left, spare)
     left_rows, right_rows, linked = own[:n_left], own[n_left:], is_category and rule.multiway
     heavier_left = weight_of(goal.weights, left_rows) > weight_of(goal.weights, right_rows)
     if linked:

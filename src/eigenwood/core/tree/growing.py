@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eigenwood.core.bits import word_count
 from eigenwood.core.threads import WorkQueue, results_of
-from eigenwood.core.tree.binning import Binned, starts
+from eigenwood.core.tree.binning import CATEGORY, Binned, starts
 from eigenwood.core.tree.branching import (
     CHAINED,
     DEFAULT_LEFT,
@@ -26,21 +27,31 @@ from eigenwood.core.tree.branching import (
     IMPURITY,
     LEFT,
     LISTED,
+    N_CATEGORIES,
+    N_LATER,
+    N_NODES,
+    N_OPEN,
     N_ROWS,
     RIGHT,
     THRESHOLD,
     WEIGHT,
+    Growth,
     Place,
     Target,
-    grow_part,
+    grow_nodes,
+    new_growth,
+    sample_of,
+    with_longer_lists,
 )
-from eigenwood.core.tree.compacting import SMALL, WORTH
+from eigenwood.core.tree.finishing import SMALL, finish, new_hand
 from eigenwood.core.tree.impurity import ENTROPY, is_classifying
 from eigenwood.core.tree.nodes import LEAF, PER_NODE, Tree, preorder, taken, with_leaves
-from eigenwood.core.tree.splitting import Rule
+from eigenwood.core.tree.ordering import is_ordered
+from eigenwood.core.tree.splitting import Rule, new_bench
 
 ROUND_ROWS = 65_536  # rows that make a round, of which callbacks hear
 MOST_LOGS = 1 << 22  # counts whose logarithms are kept
+MOST_SLOTS = 4096  # of thin columns that are written out for a small node
 
 
 class Piece(NamedTuple):
@@ -143,36 +154,63 @@ def piece_at(ground: Ground, place: Place, one_split: bool = False) -> Piece:
     """Return the part of the tree below a node: all of it if the node is small, else its first split."""
     own = ground.rows[place.start : place.end]
     max_splits = own.size if own.size <= SMALL and not one_split else 1
-    part, decrease, (places, seeds, bounds) = part_of(ground, own, place, max_splits)
+    tree, decrease, (places, seeds, bounds) = part_of(ground, own, place, max_splits)
     places[:, 1:3] += place.start
-    return Piece(tree_of(*part), decrease, places, seeds, bounds)
+    return Piece(tree, decrease, places, seeds, bounds)
 
 
-def part_of(ground: Ground, rows: np.ndarray, place: Place, max_splits: int) -> tuple:
-    """Return the nodes below a place, the decrease by its own split, and what is open."""
+def part_of(ground: Ground, rows: np.ndarray, place: Place, max_splits: int) -> tuple[Tree, float, tuple]:
+    """Return the tree below a place, the decrease by its own split, and what is open."""
     (codes, features), target, rule, signs, logs, _ = ground
-    n_values = int(target.starts[-1]) if is_classifying(rule.criterion) else target.starts.size - 1
+    n_outputs, n_rows = target.starts.size - 1, rows.size
+    n_values = int(target.starts[-1]) if is_classifying(rule.criterion) else n_outputs
     n_sums = n_values if is_classifying(rule.criterion) else 1 + n_values
-    local = Place(0, rows.size, place.depth, np.uint64(place.seed), place.only, place.lower, place.upper)
-    most_local = SMALL if max_splits > 1 and codes.feature.size <= WORTH * rule.max_features else 0
-    return grow_part(codes, features, target, rows, local, rule, signs, logs, n_sums, n_values, max_splits, most_local)
+    small = SMALL if max_splits > 1 and is_plain(ground) else 0
+    local = Place(0, n_rows, place.depth, np.uint64(place.seed), place.only, place.lower, place.upper)
+    n_open, n_nodes = n_rows if rule.multiway else 2, 3 if max_splits == 1 and not rule.multiway else 2 * n_rows
+    growth = new_growth(local, n_rows, n_nodes, n_values, word_count(codes.feature.size), n_open)
+    bench = new_bench(codes, features, rule, n_sums, n_rows if n_rows > small else 0, n_outputs)
+    room, spare = sample_of(target, rows, rule.criterion), np.empty(n_rows, dtype=np.int32)
+    n_listed = bench.lines.size if (features.kind == CATEGORY).any() else 0
+    fixed = codes, target, rows, features, rule, signs, logs, small
+    while not grow_nodes(*fixed, growth, bench, room, spare, max_splits, n_listed):
+        growth = with_longer_lists(growth, n_listed)
+    if growth.counts[N_LATER] > 0:
+        finish(codes, features, target, rows, rule, logs, growth, new_hand(codes, target, n_sums))
+    n_open = growth.counts[N_OPEN]
+    is_open = growth.opened[:n_open], growth.open_seeds[:n_open], growth.open_bounds[:n_open]
+    return tree_of(growth), float(growth.first_decrease[0]), is_open
 
 
-def tree_of(whole, real, value, categories) -> Tree:
-    """Return the numbers of ``grow_piece`` as a tree."""
+def is_plain(ground: Ground) -> bool:
+    """Return whether small nodes need no more than what ``finish`` can do."""
+    (codes, features), target, rule, signs, _, _ = ground
+    if rule.at_random or signs.any() or (features.kind == CATEGORY).any() or codes.slot_feature.size > MOST_SLOTS:
+        return False
+    return bool(is_ordered(rule.criterion, rule.whole, target.starts.size - 1))
+
+
+def tree_of(growth: Growth) -> Tree:
+    """Return the nodes of a growth as a tree, in preorder unless some are open."""
+    n_nodes = growth.counts[N_NODES]
+    whole, real, value = growth.whole[:n_nodes], growth.real[:n_nodes], growth.value[:n_nodes]
+    order = preorder(whole[:, LEFT], whole[:, RIGHT], 0)
+    number = np.empty(n_nodes + 1, dtype=np.int32)
+    number[order], number[n_nodes] = np.arange(n_nodes), LEAF
+    whole = whole[order]
     return Tree(
-        left=whole[:, LEFT].astype(np.int32),
-        right=whole[:, RIGHT].astype(np.int32),
-        feature=whole[:, FEATURE].astype(np.int32),
-        threshold=real[:, THRESHOLD].copy(),
+        left=number[whole[:, LEFT]],
+        right=number[whole[:, RIGHT]],
+        feature=whole[:, FEATURE].copy(),
+        threshold=real[order, THRESHOLD],
         default_left=whole[:, DEFAULT_LEFT].astype(bool),
         chained=whole[:, CHAINED].astype(bool),
         category_start=starts(whole[:, LISTED]),
-        categories=categories.copy(),
-        impurity=real[:, IMPURITY].copy(),
+        categories=growth.categories[: growth.counts[N_CATEGORIES]].copy(),
+        impurity=real[order, IMPURITY],
         n_rows=whole[:, N_ROWS].astype(np.int64),
-        weight=real[:, WEIGHT].copy(),
-        value=value.copy(),
+        weight=real[order, WEIGHT],
+        value=value[order],
     )
 
 

@@ -53,18 +53,6 @@ def varies(columns, at, rows):
 
 
 @uncounted
-def is_kept(order, n_rows):
-    """Return whether the order of the rows is kept in a node: to sort a few is cheaper than to keep it."""
-    return order.shape[0] > 0 and n_rows > FEW_ROWS
-
-
-@uncounted
-def ends_differ(columns, order, at, start, n_rows):
-    """Return the same as ``varies`` where the order is kept."""
-    return columns[at, order[at, start]] != columns[at, order[at, start + n_rows - 1]]
-
-
-@uncounted
 def order_few(columns, at, rows, keys, places):
     """Write the codes of a column in order, and the places of their rows, by insertion."""
     for i in range(rows.size):
@@ -100,14 +88,6 @@ def order_many(columns, at, n_codes, rows, counts, bits, lines, keys, places):
 
 
 @uncounted
-def copy_order(columns, order, at, start, n_rows, keys, places):
-    """Write the same where the order is kept; the places are then rows of the table."""
-    for j in range(n_rows):
-        row = order[at, start + j]
-        keys[j], places[j] = columns[at, row], row
-
-
-@uncounted
 def number_count(keys, n_rows, missing_key):
     """Return how many of the rows have a number: the missing ones come last."""
     n_numbers = n_rows
@@ -117,19 +97,17 @@ def number_count(keys, n_rows, missing_key):
 
 
 @uncounted
-def best_of_order(
-    keys, places, n_rows, n_numbers, labels, amounts, weights, centre, total, left, cuts, rule, node, sign, logs
-):
+def best_of_order(keys, places, n_rows, n_numbers, labels, amounts, weights, total, left, cuts, rule, node, sign, logs):
     """Return the least cost of a cut, the place of the last number that goes left, and the side of the missing rows."""
     n_missing, missing_left = n_rows - n_numbers, -1
     best, place = cut_of_order(
-        keys, places, n_rows, n_numbers, 0, labels, amounts, weights, centre, total, left, cuts, rule, node, sign, logs
+        keys, places, n_rows, n_numbers, 0, labels, amounts, weights, total, left, cuts, rule, node, sign, logs
     )
     if n_missing > 0:
         missing_left = 0
         if keys[0] != keys[n_numbers - 1]:
             found, at = cut_of_order(
-                keys, places, n_rows, n_numbers, n_missing, labels, amounts, weights, centre, total, left, cuts, rule,
+                keys, places, n_rows, n_numbers, n_missing, labels, amounts, weights, total, left, cuts, rule,
                 node, sign, logs,
             )  # fmt: skip
             if found < best - tie_of(node):
@@ -147,7 +125,6 @@ def cut_of_order(
     labels,
     amounts,
     weights,
-    centre,
     total,
     left,
     cuts,
@@ -165,7 +142,7 @@ def cut_of_order(
     # the last number is cut off only from missing ones on the other side
     n_cuts = n_numbers if n_first == 0 and n_numbers < n_rows else n_numbers - 1
     if criterion == SQUARED_ERROR:
-        n = pass_amounts(keys, places, n_numbers, n_first, n_cuts, amounts, weights, centre, cuts)
+        n = pass_amounts(keys, places, n_numbers, n_first, n_cuts, amounts, weights, cuts)
         write_amount_costs(cuts, n, node.weight, total[1])
     elif pair:
         n = pass_pair(keys, places, n_numbers, n_first, n_cuts, labels, weights, cuts)
@@ -207,14 +184,14 @@ def is_cut(keys, j, n_numbers, step, n_first):
 
 
 @uncounted
-def pass_amounts(keys, places, n_numbers, n_first, n_cuts, amounts, weights, centre, cuts):
-    """Write the weight and the weighted amounts (less ``centre``) on the left of each cut, and return their number."""
+def pass_amounts(keys, places, n_numbers, n_first, n_cuts, amounts, weights, cuts):
+    """Write the weight and the weighted amounts on the left of each cut, and return their number."""
     n, left_weight, left_part = 0, 0.0, 0.0
     for step in range(n_first + n_cuts):
         j = n_numbers + step if step < n_first else step - n_first
         weight = weights[places[j]] if weights.size > 0 else 1.0
         left_weight += weight
-        left_part += weight * (amounts[places[j], 0] - centre)
+        left_part += weight * amounts[places[j], 0]
         cuts[WEIGHT, n], cuts[PART, n], cuts[PLACE, n] = left_weight, left_part, j
         n += is_cut(keys, j, n_numbers, step, n_first)
     return n

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from eigenwood.core.bits import ONE, add_member, is_member, taken_out, word_count
-from eigenwood.core.compiling import counted, inlined, uncounted
+from eigenwood.core.compiling import counted, merged, uncounted
 from eigenwood.core.distinct import mixed
 from eigenwood.core.tree.absolute import cut_costs, cut_medians, line_costs
 from eigenwood.core.tree.adding import (
@@ -37,9 +37,6 @@ from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, GINI, is_classifying
 from eigenwood.core.tree.ordering import (
     FEW_ROWS,
     best_of_order,
-    copy_order,
-    ends_differ,
-    is_kept,
     is_ordered,
     is_summed,
     most_summed,
@@ -92,7 +89,6 @@ class Bench(NamedTuple):
     draw: np.ndarray  # (n_candidates,) a heap of keys
     total: np.ndarray  # (n_sums,) of all rows of the node
     constant: np.ndarray  # the columns that are known to be constant there, as bits
-    is_left: np.ndarray  # (n_rows,) where a row of a small table goes
 
 
 class Sample(NamedTuple):
@@ -104,10 +100,6 @@ class Sample(NamedTuple):
     weights: np.ndarray  # empty when all are 1
     ranks: np.ndarray  # of the amounts, and the amounts by size (less one of them): for the absolute error
     ordered: np.ndarray
-    start: int  # of the rows in the orders of the table, if those are kept …
-    all_labels: np.ndarray  # … and the targets of all its rows
-    all_amounts: np.ndarray
-    all_weights: np.ndarray
 
 
 class Node(NamedTuple):
@@ -175,7 +167,6 @@ def new_bench(codes, features, rule, n_sums, n_rows, n_outputs):
         np.empty(codes.feature.size + n_slots, dtype=np.uint64),
         np.empty(n_sums),
         np.zeros(word_count(codes.feature.size), dtype=np.uint64),
-        np.empty(n_rows, dtype=np.bool_),
     )
 
 
@@ -326,21 +317,17 @@ def cut_of_lines(
     return Cut(found, place, lines[place], lines[place + 1], side)
 
 
-@inlined
+@merged
 def cut_of_column(codes, features, sample, candidate, feature, total, starts, rule, sign, node, logs, bench):
     """Return the best cut of a column whose codes are all stored, and how many lines the bench has of it."""
     rows, labels, amounts, weights = sample.rows, sample.labels, sample.amounts, sample.weights
-    columns, first, n_rows, centre = codes.columns, codes.start[candidate], sample.rows.size, 0.0
+    columns, first, n_rows = codes.columns, codes.start[candidate], sample.rows.size
     sums, bits, lines, keys, places = bench.sums, bench.bits, bench.lines, bench.keys, bench.places
     n_codes, missing = codes.start[candidate + 1] - first, features.missing[feature]
     is_number = features.kind[feature] != CATEGORY
     ordered = is_ordered(rule.criterion, rule.whole, starts.size - 1) and not rule.at_random
     if ordered and is_number and not is_summed(n_codes, n_rows, total.size):
-        if is_kept(codes.order, n_rows):
-            copy_order(columns, codes.order, candidate, sample.start, n_rows, keys, places)
-            labels, amounts, weights = sample.all_labels, sample.all_amounts, sample.all_weights
-            centre = node.centre
-        elif n_rows <= FEW_ROWS:
+        if n_rows <= FEW_ROWS:
             order_few(columns, candidate, rows, keys, places)
         else:
             order_many(columns, candidate, n_codes, rows, bench.counts, bits, lines, keys, places)
@@ -348,8 +335,8 @@ def cut_of_column(codes, features, sample, candidate, feature, total, starts, ru
         if missing >= 0 and codes.meaning[first + keys[n_rows - 1]] == missing:
             n_numbers = number_count(keys, n_rows, keys[n_rows - 1])
         found, j, side = best_of_order(
-            keys, places, n_rows, n_numbers, labels, amounts, weights, centre, total, bench.left, bench.cuts, rule,
-            node, sign, logs,
+            keys, places, n_rows, n_numbers, labels, amounts, weights, total, bench.left, bench.cuts, rule, node,
+            sign, logs,
         )  # fmt: skip
         cut = Cut(found, -1, np.int64(keys[j]), np.int64(keys[j + 1]), side) if j >= 0 else no_cut()
         n_lines = 0
@@ -372,7 +359,7 @@ def cut_of_column(codes, features, sample, candidate, feature, total, starts, ru
     return cut, n_lines
 
 
-@inlined
+@merged
 def cut_of_slots(codes, features, sample, candidate, feature, total, starts, rule, sign, node, logs, bench):
     """Return the same of a thin column, whose rows are added up already."""
     sums, slots, group, n_slots = bench.slot_sums, bench.slots, bench.group, codes.slot_feature.size
@@ -393,7 +380,7 @@ def cut_of_slots(codes, features, sample, candidate, feature, total, starts, rul
     return cut, n_lines
 
 
-@inlined
+@merged
 def can_split(codes, sample, candidate, only_slot, n_sums, bench):
     """Return whether a column has two codes among the rows of the node; if not, that is noted for those below it."""
     if candidate >= codes.feature.size:
@@ -401,16 +388,13 @@ def can_split(codes, sample, candidate, only_slot, n_sums, bench):
     elif is_member(bench.constant, candidate):
         varying = False
     else:
-        if is_kept(codes.order, sample.rows.size):
-            varying = ends_differ(codes.columns, codes.order, candidate, sample.start, sample.rows.size)
-        else:
-            varying = varies(codes.columns, candidate, sample.rows)
+        varying = varies(codes.columns, candidate, sample.rows)
         if not varying:
             add_member(bench.constant, candidate)
     return varying
 
 
-@inlined
+@merged
 def gap_of(codes, features, candidate, feature, cut):
     """Return how many of a column's values lie between the two sides of a cut, as a share of all."""
     n_values = features.start[feature + 1] - features.start[feature]

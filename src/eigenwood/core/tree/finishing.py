@@ -1,0 +1,721 @@
+"""A small node grows to its end, with its rows at hand.
+
+A tree has many more small nodes than large ones, and each has little work: so they are grown by one loop that calls
+little, makes nothing, and keeps what it needs close together.
+
+    rows of the small node     0  1  2  3  4  5  6  7      their labels, weights and thin columns lie in this order
+    its first question         0  2  5  7 │ 1  3  4  6     a node below has a stretch of it
+                               2  5 │ 0  7
+
+A column is cut where its rows stand in order: a few are put in order by counting for each how many are less, more by
+their codes. Where there are many rows for each code, they are added up instead.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from eigenwood.core.bits import ONE, add_member, is_member, taken_out, word_count
+from eigenwood.core.compiling import inlined, uncounted
+from eigenwood.core.distinct import mixed
+from eigenwood.core.tree.adding import add_up_slots, cleared, write_groups
+from eigenwood.core.tree.branching import (
+    DEFAULT_LEFT,
+    FEATURE,
+    LEFT,
+    N_LATER,
+    N_NODES,
+    RIGHT,
+    ROUNDING,
+    THRESHOLD,
+    Place,
+    described_amounts,
+    described_classes,
+    middle_between,
+    stays_leaf,
+    write_leaf,
+)
+from eigenwood.core.tree.cutting import gini_pair, line_cost, tie_of
+from eigenwood.core.tree.impurity import ENTROPY, GINI, SQUARED_ERROR, is_classifying, part_with, squared_part, x_log_x
+from eigenwood.core.tree.splitting import INDEX_BITS, Split, drawn, sink
+
+SMALL = 4096  # rows
+VERY_FEW, FEW, LANES = 8, 32, 16  # so few rows are ordered by insertion, and by counting
+PLACE_BITS, PLACE = 12, SMALL - 1  # of a key: where its row is
+SHORT = 16  # of so few keys the least is found by looking at all
+START, END, DEPTH, PARENT, SIDE = range(5)  # a node that waits
+SPREAD = 4
+LAST = np.int32(np.iinfo(np.int32).max)
+
+
+class Hand(NamedTuple):
+    """Room for a small node."""
+
+    rows: np.ndarray  # (SMALL,) in the table
+    labels: np.ndarray  # (SMALL,) of these rows, in their order …
+    amounts: np.ndarray
+    weights: np.ndarray
+    own: np.ndarray  # (SMALL,) which of these rows the nodes below have
+    entry_start: np.ndarray  # (SMALL + 1,) their thin columns: entries in slots that some of them have …
+    entries: np.ndarray
+    slot_at: np.ndarray  # (n_slots,) … where such a slot of the table is found, and -1 for others
+    slot_feature: np.ndarray  # (n_slots,) the feature of a slot, its code, and random bits
+    slot_code: np.ndarray
+    slot_keys: np.ndarray
+    slot_sums: np.ndarray  # (n_slots, n_sums + 1) all zero between two uses
+    slot_bits: np.ndarray
+    slots: np.ndarray  # of the node at hand: the slots that occur …
+    group: np.ndarray  # … and where those of a feature begin among them
+    node_rows: np.ndarray  # of the node at hand: its rows in the table, and their targets
+    node_labels: np.ndarray  # (SMALL, 1)
+    node_amounts: np.ndarray  # (SMALL, 1)
+    node_weights: np.ndarray
+    total: np.ndarray  # (n_sums,) of all its rows
+    left: np.ndarray  # (n_sums,)
+    keys: np.ndarray  # of one of its columns: codes, and in the last bits the places of their rows
+    ordered: np.ndarray  # the same in order
+    spare: np.ndarray
+    ranks: np.ndarray  # (FEW,)
+    counts: np.ndarray
+    sums: np.ndarray
+    feature_keys: np.ndarray  # (n_columns,) random bits
+    draw: np.ndarray
+    constant: np.ndarray  # columns that are known to be constant, as bits
+    stack: np.ndarray  # the nodes that wait
+    seeds: np.ndarray
+    constants: np.ndarray
+
+
+def new_hand(codes, target, n_sums: int) -> Hand:
+    """Return room for the small nodes of a table."""
+    n_slots, n_columns = codes.slot_feature.size, codes.feature.size
+    n_words, n_labels = word_count(n_columns), SMALL if target.labels.shape[0] else 0
+    n_amounts, longest = SMALL - n_labels, int(np.diff(codes.entry_start).max(initial=0))
+    return Hand(
+        rows=np.empty(SMALL, dtype=np.uint32),
+        labels=np.empty(n_labels, dtype=np.int32),
+        amounts=np.empty(n_amounts),
+        weights=np.empty(SMALL),
+        own=np.empty(SMALL, dtype=np.uint32),
+        entry_start=np.zeros(SMALL + 1, dtype=np.int64),
+        entries=np.empty(SMALL * longest, dtype=np.int32),
+        slot_at=np.zeros(n_slots, dtype=np.int32),
+        slot_feature=np.empty(n_slots, dtype=codes.slot_feature.dtype),
+        slot_code=np.empty(n_slots, dtype=codes.slot_code.dtype),
+        slot_keys=np.empty(n_slots, dtype=np.uint64),
+        slot_sums=np.zeros((n_slots, n_sums + 1)),
+        slot_bits=np.zeros(word_count(n_slots), dtype=np.uint64),
+        slots=np.empty(n_slots, dtype=np.int64),
+        group=np.empty(n_slots + 1, dtype=np.int64),
+        node_rows=np.empty(SMALL, dtype=np.uint32),
+        node_labels=np.empty((n_labels, 1), dtype=np.int32),
+        node_amounts=np.empty((n_amounts, 1)),
+        node_weights=np.empty(SMALL),
+        total=np.empty(n_sums),
+        left=np.empty(n_sums),
+        keys=np.empty(SMALL + LANES, dtype=np.uint32),
+        ordered=np.empty(SMALL, dtype=np.uint32),
+        spare=np.empty(SMALL, dtype=np.uint32),
+        ranks=np.empty(FEW, dtype=np.int32),
+        counts=np.zeros(SPREAD * SMALL, dtype=np.int32),
+        sums=np.zeros(SPREAD * SMALL),
+        feature_keys=mixed(codes.feature.astype(np.uint64) + ONE),
+        draw=np.empty(n_columns + n_slots, dtype=np.uint64),
+        constant=np.empty(n_words, dtype=np.uint64),
+        stack=np.empty((SMALL + 1, 5), dtype=np.int32),
+        seeds=np.empty(SMALL + 1, dtype=np.uint64),
+        constants=np.empty((SMALL + 1, n_words), dtype=np.uint64),
+    )
+
+
+@uncounted
+def finish(codes, features, target, rows, rule, logs, growth, hand):
+    """Grow the small nodes that are left for later, each to its end."""
+    later, stack = growth.later, hand.stack
+    for i in range(growth.counts[N_LATER]):
+        start, end = later[i, START], later[i, END]
+        take(target, rows[start:end], hand)
+        n_slots = take_entries(codes, rows[start:end], hand)
+        stack[0, START], stack[0, END], stack[0, DEPTH] = 0, end - start, later[i, DEPTH]
+        stack[0, PARENT], stack[0, SIDE] = later[i, PARENT], later[i, SIDE]
+        hand.seeds[0] = growth.later_seeds[i]
+        hand.constants[0, :] = 0
+        grow_small(codes, features, target.starts, rule, logs, growth, hand, n_slots)
+
+
+@uncounted
+def take(target, rows, hand):
+    """Write the rows of a small node and their targets."""
+    for i in range(rows.size):
+        row = rows[i]
+        hand.rows[i], hand.own[i] = row, i
+        hand.weights[i] = target.weights[row] if target.weights.size > 0 else 1.0
+        if hand.labels.size > 0:
+            hand.labels[i] = target.labels[row, 0]
+        else:
+            hand.amounts[i] = target.amounts[row, 0]
+
+
+@uncounted
+def take_entries(codes, rows, hand):
+    """Write the entries in slots that some of the rows have and others do not, and return how many slots those are."""
+    at, n_kept, n = hand.slot_at, 0, 0
+    if at.size == 0:
+        return 0
+    for i in range(rows.size):
+        for e in range(codes.entry_start[rows[i]], codes.entry_start[rows[i] + 1]):
+            at[codes.entries[e]] += 1
+    for slot in range(at.size):
+        if at[slot] == 0 or at[slot] == rows.size:
+            at[slot] = -1
+            continue
+        at[slot], hand.slot_feature[n_kept], hand.slot_code[n_kept] = (
+            n_kept,
+            codes.slot_feature[slot],
+            codes.slot_code[slot],
+        )
+        hand.slot_keys[n_kept] = mixed(np.uint64(codes.slot_feature[slot] + 1))
+        n_kept += 1
+    for i in range(rows.size):
+        for e in range(codes.entry_start[rows[i]], codes.entry_start[rows[i] + 1]):
+            slot = at[codes.entries[e]]
+            if slot >= 0:
+                hand.entries[n] = slot
+                n += 1
+        hand.entry_start[i + 1] = n
+    for slot in range(at.size):
+        at[slot] = 0
+    return n_kept
+
+
+@uncounted
+def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
+    """Grow the node that waits in ``hand`` to its end."""
+    stack, seeds, constants, counts = hand.stack, hand.seeds, hand.constants, growth.counts
+    n_stack, own, weights, n_words = 1, hand.own, hand.node_weights, hand.constant.size
+    classifying, rows = is_classifying(rule.criterion), hand.node_rows
+    while n_stack > 0:
+        n_stack -= 1
+        start, end, depth = stack[n_stack, START], stack[n_stack, END], stack[n_stack, DEPTH]
+        parent, side, seed, node = stack[n_stack, PARENT], stack[n_stack, SIDE], seeds[n_stack], counts[N_NODES]
+        place, n = Place(start, end, depth, seed, -1, -np.inf, np.inf), end - start
+        if classifying:
+            for i in range(n):
+                at = own[start + i]
+                rows[i], weights[i], hand.node_labels[i, 0] = hand.rows[at], hand.weights[at], hand.labels[at]
+            known, pure = described_classes(
+                hand.node_labels[:n], weights[:n], starts, rule.criterion, hand.total, place, growth.value[node]
+            )
+        else:
+            for i in range(n):
+                at = own[start + i]
+                rows[i], weights[i], hand.node_amounts[i, 0] = hand.rows[at], hand.weights[at], hand.amounts[at]
+            known, pure = described_amounts(
+                hand.node_amounts[:n], weights[:n], starts, rule.criterion, hand.total, place, growth.value[node]
+            )
+        write_leaf(growth.whole, growth.real, node, n, known)
+        counts[N_NODES] = node + 1
+        if parent >= 0:
+            growth.whole[parent, side] = node
+        if stays_leaf(known, pure, place, rule):
+            continue
+        for k in range(n_words):
+            hand.constant[k] = constants[n_stack, k]
+        split = small_split(codes, features, starts, rule, logs, hand, n_slots, known, start, n)
+        decrease = (known.cost - split.cost) / rule.total_weight
+        rounding = max(ROUNDING, tie_of(known) / rule.total_weight)
+        if split.candidate < 0 or decrease + rounding < rule.min_decrease:
+            continue
+        write_keys(codes, features, hand, split.candidate, start, n)
+        missing = missing_at(codes, features, split.candidate, split.feature) if split.missing_left == 1 else -1
+        n_left, balance = moved(hand.keys, n, split.place, missing, own, start, weights, hand.spare)
+        growth.real[node, THRESHOLD] = middle_between(features, split.feature, split.below, split.above)
+        growth.whole[node, FEATURE] = split.feature
+        growth.whole[node, DEFAULT_LEFT] = split.missing_left if split.missing_left >= 0 else balance > 0.0
+        for s in range(2):  # the left one is to be taken first
+            here = n_stack + s
+            stack[here, START] = start if s == 1 else start + n_left
+            stack[here, END] = start + n_left if s == 1 else end
+            stack[here, DEPTH], stack[here, PARENT], stack[here, SIDE] = depth + 1, node, LEFT if s == 1 else RIGHT
+            seeds[here] = mixed(seed + ONE) if s == 1 else mixed(seed + ONE + ONE)
+            for k in range(n_words):
+                constants[here, k] = hand.constant[k]
+        n_stack += 2
+
+
+@inlined
+def missing_at(codes, features, at, feature):
+    """Return the code of missing numbers in a column, -1 if none is missing: it is the last one."""
+    missing = np.int64(features.missing[feature])
+    if missing < 0 or at >= codes.feature.size:
+        return missing
+    last = codes.start[at + 1] - codes.start[at] - 1
+    return last if codes.meaning[codes.start[at] + last] == missing else np.int64(-1)
+
+
+@inlined
+def write_keys(codes, features, hand, at, start, n):
+    """Write the keys of the node's rows in a column; the codes of a thin one are those of the feature."""
+    n_columns = codes.feature.size
+    if at < n_columns:
+        gather_keys(codes.columns, at, hand.node_rows, n, hand.keys)
+        return
+    first, last = hand.slots[hand.group[at - n_columns]], hand.slots[hand.group[at - n_columns + 1] - 1]
+    common = np.uint32(features.common[hand.slot_feature[first]])
+    spread_keys(hand.entry_start, hand.entries, hand.slot_code, first, last, common, hand.own, start, n, hand.keys)
+
+
+@uncounted
+def gather_keys(columns, at, rows, n, keys):
+    """Write the keys of some rows."""
+    for i in range(n):
+        keys[i] = (np.uint32(columns[at, rows[i]]) << PLACE_BITS) | i
+
+
+@uncounted
+def spread_keys(entry_start, entries, slot_code, first, last, common, own, start, n, keys):
+    """Write the same of a thin column, which has the slots from ``first`` to ``last``."""
+    for i in range(n):
+        code = common
+        for e in range(entry_start[own[start + i]], entry_start[own[start + i] + 1]):
+            if first <= entries[e] <= last:
+                code = np.uint32(slot_code[entries[e]])
+        keys[i] = (code << PLACE_BITS) | i
+
+
+@inlined
+def code_in(key):
+    """Return the code of a key."""
+    return np.int64(key >> PLACE_BITS)
+
+
+@uncounted
+def moved(keys, n, below, missing, own, start, weights, spare):
+    """Bring the rows that go left to the front; return how many they are and how much heavier than the others."""
+    n_left = n_right = 0
+    balance = 0.0
+    for i in range(n):
+        row, code = own[start + i], code_in(keys[i])
+        left = int(code <= below or code == missing)
+        own[start + n_left] = row
+        spare[n_right] = row
+        n_left += left
+        n_right += 1 - left
+        balance += weights[i] if left else -weights[i]
+    for i in range(n_right):
+        own[start + n_left + i] = spare[i]
+    return n_left, balance
+
+
+@inlined
+def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start, n):
+    """Return the best split of a node. Its place is the last code of the column that goes left; below and above it are
+    codes of the feature.
+    """
+    n_columns, seed, tie, n_present, n_groups = codes.feature.size, known.seed, tie_of(known), 0, 0
+    is_free = rule.min_leaf == 1 and rule.min_leaf_weight == 0.0
+    slots, group, sums, n_sums = hand.slots, hand.group, hand.slot_sums, hand.total.size
+    if n_slots > 0:
+        add_up_slots(
+            hand.entry_start, hand.entries, hand.own[start : start + n], hand.node_labels[: min(n, hand.labels.size)],
+            hand.node_amounts[: min(n, hand.amounts.size)], hand.node_weights[:n], starts, sums, hand.slot_bits,
+        )  # fmt: skip
+        n_present = taken_out(hand.slot_bits, word_count(n_slots), slots)
+        n_groups = write_groups(slots, n_present, hand.slot_feature, group)
+    drawing, n_candidates, n_tried = rule.max_features < features.kind.size, n_columns + n_groups, 0
+    if drawing:
+        n_candidates = make_small_draw(
+            hand.draw, n_columns, n_groups, hand.feature_keys, hand.slot_keys, slots, group, hand.constant, seed
+        )
+    best, best_key = Split(np.inf, -1, -1, -1, -1, -1, -1, -1.0), np.uint64(0)
+    for t in range(n_candidates):
+        at = next_drawn(hand.draw, n_candidates - t) if drawing else t
+        if at < n_columns:
+            if is_member(hand.constant, at):
+                continue
+            feature, feature_key = np.int64(codes.feature[at]), hand.feature_keys[at]
+            missing = missing_at(codes, features, at, feature)
+            cost, below, above, side = dense_cut(
+                codes, features, hand, at, missing, rule, is_free, logs, known, start, n
+            )
+            if below == above:
+                add_member(hand.constant, at)
+                continue
+            place, first = below, codes.start[at]
+            below, above = np.int64(codes.meaning[first + below]), np.int64(codes.meaning[first + above])
+        else:
+            slot = slots[group[at - n_columns]]
+            single = group[at - n_columns + 1] - group[at - n_columns] == 1
+            if single and sums[slot, n_sums] >= n:
+                continue
+            feature, feature_key = np.int64(hand.slot_feature[slot]), hand.slot_keys[slot]
+            missing, common = np.int64(features.missing[feature]), np.int64(features.common[feature])
+            if single and is_free and missing < 0:  # a column of two values: nothing to put in order
+                cost, side = slot_cost(sums, slot, hand.total, starts, known.weight, rule.criterion, logs), -1
+                rare = np.int64(hand.slot_code[slot])
+                below, above = min(rare, common), max(rare, common)
+            else:
+                write_keys(codes, features, hand, at, start, n)
+                cost, below, above, side = cut_in_order(hand, missing, rule, is_free, logs, known, n)
+            place = below
+        n_tried += 1
+        if cost < np.inf and cost <= best.cost + tie:
+            gap = (above - below) / max(features.start[feature + 1] - features.start[feature], 1)
+            key = mixed(seed ^ feature_key)
+            if cost < best.cost - tie or gap > best.gap or (gap == best.gap and key < best_key):
+                best, best_key = Split(cost, at, feature, place, below, above, side, gap), key
+        if drawing and n_tried >= rule.max_features and best.candidate >= 0:
+            break
+    cleared(sums, slots, n_present)
+    return best
+
+
+@uncounted
+def slot_cost(sums, slot, total, starts, weight, criterion, logs):
+    """Return the cost of one slot against all other rows."""
+    if criterion == SQUARED_ERROR:
+        a, x = sums[slot, 0], sums[slot, 1]
+        return -squared_part(x, a) - squared_part(total[1] - x, weight - a)
+    return line_cost(sums, slot, total, starts, criterion, logs)
+
+
+@uncounted
+def make_small_draw(draw, n_columns, n_groups, feature_keys, slot_keys, slots, group, constant, seed):
+    """Write the keys of all columns that may vary, as a heap if they are many, and return how many they are."""
+    n = 0
+    for at in range(n_columns):
+        draw[n] = (mixed((seed + ONE) ^ feature_keys[at]) & ~INDEX_BITS) | np.uint64(at)
+        n += not is_member(constant, at)
+    for g in range(n_groups):
+        draw[n] = (mixed((seed + ONE) ^ slot_keys[slots[group[g]]]) & ~INDEX_BITS) | np.uint64(n_columns + g)
+        n += 1
+    if n > SHORT:
+        for i in range(n // 2 - 1, -1, -1):
+            sink(draw, i, n)
+    return n
+
+
+@uncounted
+def next_drawn(draw, n_left):
+    """Return the next candidate of the draw, of which ``n_left`` are left."""
+    if n_left > SHORT:
+        return drawn(draw, n_left)
+    least = 0
+    for i in range(1, n_left):
+        least = i if draw[i] < draw[least] else least
+    found = draw[least]
+    draw[least] = draw[n_left - 1]
+    return np.int64(found & INDEX_BITS)
+
+
+@inlined
+def dense_cut(codes, features, hand, at, missing, rule, is_free, logs, known, start, n):
+    """Return the least cost of a cut of a dense column, the codes on both sides of it (equal ones if the column does
+    not vary), and the side of the missing rows.
+    """
+    most = SPREAD * n // hand.total.size if is_free and missing < 0 else 0
+    if codes.start[at + 1] - codes.start[at] <= most:
+        return cut_of_sums(
+            codes.columns, at, codes.start[at + 1] - codes.start[at], hand, rule.criterion, logs, known, n
+        )
+    write_keys(codes, features, hand, at, start, n)
+    return cut_in_order(hand, missing, rule, is_free, logs, known, n)
+
+
+@inlined
+def cut_in_order(hand, missing, rule, is_free, logs, known, n):
+    """Return the same of the column whose keys are in ``hand``."""
+    keys, side, n_missing = hand.ordered, -1, 0
+    if n <= VERY_FEW:
+        order_very_few(hand.keys, n, keys)
+    elif n <= FEW:
+        order_few(hand.keys, n, hand.ranks, keys)
+    else:
+        order_more(hand.keys, n, hand.counts, keys)
+    greatest = code_in(keys[n - 1])
+    if code_in(keys[0]) == greatest:
+        return np.inf, greatest, greatest, -1
+    cost, j = cut_of_order(hand, n, 0, rule, is_free, logs, known)
+    below, above = code_in(keys[max(j, 0)]), code_in(keys[j + 1]) if j >= 0 else greatest + 1
+    if greatest == missing:
+        side = 0
+        while code_in(keys[n - 1 - n_missing]) == missing:
+            n_missing += 1
+        if code_in(keys[0]) != code_in(keys[n - 1 - n_missing]):
+            bring_to_front(keys, n, n_missing, hand.spare)
+            other, j = cut_of_order(hand, n, n_missing, rule, is_free, logs, known)
+            if other < cost - tie_of(known):
+                cost, below, above, side = other, code_in(keys[j]), code_in(keys[j + 1]), 1
+    return cost, below, above, side
+
+
+@uncounted
+def bring_to_front(keys, n, n_last, spare):
+    """Bring the last keys to the front, where their rows go left before all others."""
+    for i in range(n_last):
+        spare[i] = keys[n - n_last + i]
+    for i in range(n - n_last - 1, -1, -1):
+        keys[i + n_last] = keys[i]
+    for i in range(n_last):
+        keys[i] = spare[i]
+
+
+@uncounted
+def order_very_few(keys, n, ordered):
+    """Write keys in order, by insertion."""
+    for i in range(n):
+        key, j = keys[i], i
+        while j > 0 and ordered[j - 1] > key:
+            ordered[j] = ordered[j - 1]
+            j -= 1
+        ordered[j] = key
+
+
+@uncounted
+def order_few(keys, n, ranks, ordered):
+    """Write keys in order: for each it is counted how many are less."""
+    n_lanes = (n + LANES - 1) & ~(LANES - 1)
+    for i in range(n, n_lanes):
+        keys[i] = LAST
+    for j in range(n_lanes):
+        ranks[j] = 0
+    for i in range(n):
+        key = keys[i]
+        for j in range(n_lanes):
+            ranks[j] += np.uint32(keys[j] > key)
+    for i in range(n):
+        ordered[ranks[i]] = keys[i]
+
+
+@uncounted
+def order_more(keys, n, counts, ordered):
+    """Write keys in order: they fall into buckets, which are then sorted; ``counts`` are all zero before and after."""
+    least, greatest = keys[0], keys[0]
+    for i in range(n):
+        least, greatest = min(least, keys[i]), max(greatest, keys[i])
+    first, shift = least >> PLACE_BITS, PLACE_BITS
+    while np.int64(greatest >> shift) - (least >> shift) >= SPREAD * n:
+        shift += 1
+    first = np.int64(least >> shift)
+    n_buckets = np.int64(greatest >> shift) - first + 1
+    for i in range(n):
+        counts[np.int64(keys[i] >> shift) - first] += 1
+    before = np.int32(0)
+    for b in range(n_buckets):
+        here = counts[b]
+        counts[b] = before
+        before += here
+    for i in range(n):
+        b = np.int64(keys[i] >> shift) - first
+        j = counts[b]
+        counts[b] = j + 1
+        ordered[j] = keys[i]
+    for b in range(n_buckets):
+        counts[b] = 0
+    if shift > PLACE_BITS:
+        for i in range(1, n):
+            key, j = ordered[i], i
+            while j > 0 and ordered[j - 1] > key:
+                ordered[j] = ordered[j - 1]
+                j -= 1
+            ordered[j] = key
+
+
+@inlined
+def cut_of_order(hand, n, first, rule, is_free, logs, known):
+    """Return the least cost of a cut after row ``first`` or later of those in order, and its place."""
+    weights, min_leaf, min_weight = hand.node_weights, rule.min_leaf, rule.min_leaf_weight
+    if is_free:
+        min_leaf, min_weight = 1, 0.0
+    first = max(first, min_leaf - 1)
+    last = n - min_leaf
+    if rule.criterion == SQUARED_ERROR:
+        return cut_amounts(
+            hand.ordered, first, last, hand.node_amounts, weights, known.weight, hand.total[1], min_weight,
+            tie_of(known),
+        )  # fmt: skip
+    if rule.criterion == GINI and hand.total.size == 2:
+        return cut_pair(
+            hand.ordered, first, last, hand.node_labels, weights, hand.total[0], hand.total[1], min_weight,
+            tie_of(known),
+        )  # fmt: skip
+    return cut_classes(
+        hand.ordered, first, last, hand.node_labels, weights, hand.total, hand.left, known.weight, min_weight,
+        tie_of(known), rule.criterion, logs,
+    )  # fmt: skip
+
+
+@uncounted
+def cut_amounts(keys, first, last, amounts, weights, weight, total, min_weight, tie):
+    """Return the least cost of a cut of amounts, and its place."""
+    best, bar, place, a, x = np.inf, np.inf, -1, 0.0, 0.0
+    for j in range(last):
+        p = keys[j] & PLACE
+        a += weights[p]
+        x += weights[p] * amounts[p, 0]
+        if code_in(keys[j]) != code_in(keys[j + 1]) and j >= first:
+            b, y = weight - a, total - x
+            found = -squared_part(x, a) - squared_part(y, b)
+            if found < bar and a >= min_weight and b >= min_weight:
+                best, bar, place = found, found - tie, j
+    return best, place
+
+
+@uncounted
+def cut_pair(keys, first, last, labels, weights, total_a, total_b, min_weight, tie):
+    """Return the same for two classes."""
+    best, bar, place, weight, b = np.inf, np.inf, -1, 0.0, 0.0
+    for j in range(last):
+        p = keys[j] & PLACE
+        weight += weights[p]
+        b += weights[p] * labels[p, 0]
+        if code_in(keys[j]) != code_in(keys[j + 1]) and j >= first:
+            a = weight - b
+            found = gini_pair(a, b, total_a - a, total_b - b)
+            if found < bar and weight >= min_weight and total_a + total_b - weight >= min_weight:
+                best, bar, place = found, found - tie, j
+    return best, place
+
+
+@uncounted
+def cut_classes(keys, first, last, labels, weights, total, left, weight, min_weight, tie, criterion, logs):
+    """Return the same for several classes: as a row goes to the left, one part changes on each side."""
+    best, bar, place, a, left_part, right_part = np.inf, np.inf, -1, 0.0, 0.0, 0.0
+    for k in range(total.size):
+        left[k] = 0.0
+        right_part = part_with(right_part, total[k], criterion, logs)
+    for j in range(last):
+        p = keys[j] & PLACE
+        k, w = labels[p, 0], weights[p]
+        before = left[k]
+        rest = total[k] - before
+        left[k] = before + w
+        a += w
+        if criterion == GINI:
+            left_part += w * (2.0 * before + w)
+            right_part -= w * (2.0 * rest - w)
+        else:
+            left_part += x_log_x(before + w, logs) - x_log_x(before, logs)
+            right_part += x_log_x(rest - w, logs) - x_log_x(rest, logs)
+        if code_in(keys[j]) != code_in(keys[j + 1]) and j >= first:
+            found = two_sides_cost(a, weight - a, left_part, right_part, criterion, logs)
+            if found < bar and a >= min_weight and weight - a >= min_weight:
+                best, bar, place = found, found - tie, j
+    return best, place
+
+
+@uncounted
+def two_sides_cost(a, b, left_part, right_part, criterion, logs):
+    """Return the cost of two sides of weights a and b, from the parts of their classes; one division is enough."""
+    if criterion == ENTROPY:
+        return x_log_x(a, logs) + x_log_x(b, logs) - left_part - right_part
+    return a + b - (left_part * b + right_part * a) / (a * b)
+
+
+@inlined
+def cut_of_sums(columns, at, width, hand, criterion, logs, known, n):
+    """Return the same as ``dense_cut`` of a column with ``width`` codes."""
+    n_sums, sums = hand.total.size, hand.sums
+    if criterion == SQUARED_ERROR:
+        add_amounts(columns, at, hand.node_rows, n, hand.node_amounts, hand.node_weights, sums)
+    else:
+        add_classes(columns, at, hand.node_rows, n, hand.node_labels, hand.node_weights, n_sums, sums)
+    first, last = next_code(sums, 0, width, n_sums), last_code(sums, width, n_sums)
+    if criterion == SQUARED_ERROR:
+        cost, place = summed_amounts(sums, first, last, known.weight, hand.total[1], tie_of(known))
+    elif criterion == GINI and n_sums == 2:
+        cost, place = summed_pair(sums, first, last, hand.total[0], hand.total[1], tie_of(known))
+    else:
+        cost, place = summed_classes(
+            sums, first, last, hand.total, hand.left, known.weight, tie_of(known), criterion, logs
+        )
+    above = next_code(sums, place + 1, width, n_sums) if last > first else place
+    for i in range(first * n_sums, (last + 1) * n_sums):
+        sums[i] = 0.0
+    return cost, place, above, -1
+
+
+@uncounted
+def add_amounts(columns, at, rows, n, amounts, weights, sums):
+    """Add weights and weighted amounts up by code."""
+    for i in range(n):
+        c = 2 * np.int64(columns[at, rows[i]])
+        sums[c] += weights[i]
+        sums[c + 1] += weights[i] * amounts[i, 0]
+
+
+@uncounted
+def add_classes(columns, at, rows, n, labels, weights, n_classes, sums):
+    """Add the weights of the classes up by code."""
+    for i in range(n):
+        sums[n_classes * np.int64(columns[at, rows[i]]) + labels[i, 0]] += weights[i]
+
+
+@uncounted
+def next_code(sums, first, width, n_sums):
+    """Return the first code from ``first`` on that occurs."""
+    i = first * n_sums
+    while sums[i] <= 0.0 and i < width * n_sums - 1:
+        i += 1
+    return i // n_sums
+
+
+@uncounted
+def last_code(sums, width, n_sums):
+    """Return the last code that occurs."""
+    i = width * n_sums - 1
+    while sums[i] == 0.0 and i > 0:
+        i -= 1
+    return i // n_sums
+
+
+@uncounted
+def summed_amounts(sums, first, last, weight, total, tie):
+    """Return the least cost of a cut, and the last code on the left of it."""
+    best, bar, place, a, x = np.inf, np.inf, first, 0.0, 0.0
+    for c in range(first, last):
+        if sums[2 * c] == 0.0:
+            continue
+        a += sums[2 * c]
+        x += sums[2 * c + 1]
+        found = -squared_part(x, a) - squared_part(total - x, weight - a)
+        if found < bar:
+            best, bar, place = found, found - tie, c
+    return best, place
+
+
+@uncounted
+def summed_pair(sums, first, last, total_a, total_b, tie):
+    """Return the same for two classes."""
+    best, bar, place, a, b = np.inf, np.inf, first, 0.0, 0.0
+    for c in range(first, last):
+        a += sums[2 * c]
+        b += sums[2 * c + 1]
+        found = gini_pair(a, b, total_a - a, total_b - b)
+        if found < bar:
+            best, bar, place = found, found - tie, c
+    return best, place
+
+
+@uncounted
+def summed_classes(sums, first, last, total, left, weight, tie, criterion, logs):
+    """Return the same for several classes."""
+    best, bar, place, n_classes = np.inf, np.inf, first, total.size
+    for k in range(n_classes):
+        left[k] = 0.0
+    for c in range(first, last):
+        a, here, left_part, right_part = 0.0, 0.0, 0.0, 0.0
+        for k in range(n_classes):
+            own = sums[n_classes * c + k]
+            here += own
+            left[k] += own
+            a += left[k]
+            left_part = part_with(left_part, left[k], criterion, logs)
+            right_part = part_with(right_part, total[k] - left[k], criterion, logs)
+        if here > 0.0:
+            found = two_sides_cost(a, weight - a, left_part, right_part, criterion, logs)
+            if found < bar:
+                best, bar, place = found, found - tie, c
+    return best, place
