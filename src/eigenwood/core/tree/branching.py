@@ -172,37 +172,37 @@ def described_amounts(amounts, weights, starts, criterion, sums, place, value):
     For the squared error the mean is taken off the amounts, so that no gain is lost in the difference of large sums.
     """
     n_rows, n_outputs = amounts.shape
-    sums[:] = 0.0
-    for i in range(n_rows):
-        sums[0] += weights[i] if weights.size > 0 else 1.0
-    impurity, pure, centre = 0.0, True, 0.0
-    for o in range(n_outputs):
-        own = amounts[:, o]
-        least, greatest = own[0], own[0]
+    weight = float(n_rows)
+    if weights.size > 0:
+        weight = 0.0
         for i in range(n_rows):
-            sums[1 + o] += own[i] * (weights[i] if weights.size > 0 else 1.0)
-            least, greatest = min(least, own[i]), max(greatest, own[i])
+            weight += weights[i]
+    impurity, pure, centre, sums[0] = 0.0, True, 0.0, weight
+    for o in range(n_outputs):
+        total, least, greatest = 0.0, amounts[0, o], amounts[0, o]
+        for i in range(n_rows):
+            total += amounts[i, o] * (weights[i] if weights.size > 0 else 1.0)
+            least, greatest = min(least, amounts[i, o]), max(greatest, amounts[i, o])
         pure = pure and least == greatest
-        middle = least if least == greatest else sums[1 + o] / sums[0]
+        middle = least if least == greatest else total / weight
         if criterion == SQUARED_ERROR:
-            centre, squares, rest = middle, 0.0, 0.0
+            centre, squares, total = middle, 0.0, 0.0
             for i in range(n_rows):
-                weight = weights[i] if weights.size > 0 else 1.0
-                own[i] -= centre
-                rest += weight * own[i]
-                squares += weight * own[i] * own[i]
-            sums[1 + o] = rest
+                own, rest = weights[i] if weights.size > 0 else 1.0, amounts[i, o] - centre
+                amounts[i, o] = rest
+                total += own * rest
+                squares += own * rest * rest
             # the mean was rounded: what it left is small, and known exactly
-            impurity += max(squares - squared_part(rest, sums[0]), 0.0) / sums[0] / n_outputs
-            middle += rest / sums[0]
+            impurity += max(squares - squared_part(total, weight), 0.0) / weight / n_outputs
+            middle += total / weight
         else:
             if criterion == ABSOLUTE_ERROR:
-                middle = median_of(own, weights)
-            impurity += amount_impurity(own, weights, middle, criterion) / n_outputs
-        value[o] = min(max(middle, place.lower), place.upper)
+                middle = median_of(amounts[:, o], weights)
+            impurity += amount_impurity(amounts[:, o], weights, middle, criterion) / n_outputs
+        sums[1 + o], value[o] = total, min(max(middle, place.lower), place.upper)
     impurity = 0.0 if pure else impurity
-    total = sums[0] * impurity if criterion == ABSOLUTE_ERROR else cost(sums, starts, criterion)
-    return Node(impurity, sums[0], total, centre, place.lower, place.upper, place.seed), pure
+    total = weight * impurity if criterion == ABSOLUTE_ERROR else cost(sums, starts, criterion)
+    return Node(impurity, weight, total, centre, place.lower, place.upper, place.seed), pure
 
 
 @counted

@@ -58,20 +58,6 @@ def gini_pair(a, b, c, d):
 
 
 @uncounted
-def best_gini_cut(sums, order, n_order, total_a, total_b, tie):
-    """Return the least cost of a cut and its place, for two classes and nothing to heed."""
-    best, place = np.inf, -1
-    a = b = 0.0
-    for p in range(n_order - 1):
-        a += sums[order[p], 0]
-        b += sums[order[p], 1]
-        found = gini_pair(a, b, total_a - a, total_b - b)
-        if found < best - tie:
-            best, place = found, p
-    return best, place
-
-
-@uncounted
 def line_cost(sums, line, total, starts, criterion, logs):
     """Return the cost of one line of the sums against all the others."""
     if criterion == GINI and total.size == 2:

@@ -38,16 +38,17 @@ from eigenwood.core.tree.branching import (
     write_leaf,
 )
 from eigenwood.core.tree.cutting import gini_pair, line_cost, tie_of
-from eigenwood.core.tree.impurity import ENTROPY, GINI, SQUARED_ERROR, is_classifying, part_with, squared_part, x_log_x
-from eigenwood.core.tree.splitting import INDEX_BITS, Split, drawn, sink
+from eigenwood.core.tree.impurity import GINI, SQUARED_ERROR, is_classifying, part_with, squared_part, x_log_x
+from eigenwood.core.tree.splitting import INDEX_BITS, Node, Split, drawn, sink
+from eigenwood.core.tree.summing import SPREAD, cut_of_sums, two_sides_cost
 
 SMALL = 4096  # rows
 VERY_FEW, FEW, LANES = 8, 32, 16  # so few rows are ordered by insertion, and by counting
-PLACE_BITS, PLACE = 12, SMALL - 1  # of a key: where its row is
+PLACE_BITS, PLACE = 12, SMALL - 1  # of a key: which row of the small node it is
+NEAR, WORTH = 256, 4  # rows of a node below which orders are kept, if at least one column in four is looked at
 SHORT = 16  # of so few keys the least is found by looking at all
-START, END, DEPTH, PARENT, SIDE = range(5)  # a node that waits
-SPREAD = 4
-LAST = np.int32(np.iinfo(np.int32).max)
+START, END, DEPTH, PARENT, SIDE, KEPT = range(6)  # a node that waits
+LAST = np.uint32(np.iinfo(np.uint32).max)
 
 
 class Hand(NamedTuple):
@@ -74,7 +75,9 @@ class Hand(NamedTuple):
     node_weights: np.ndarray
     total: np.ndarray  # (n_sums,) of all its rows
     left: np.ndarray  # (n_sums,)
-    keys: np.ndarray  # of one of its columns: codes, and in the last bits the places of their rows
+    order: np.ndarray  # (n_columns, SMALL) the keys of all its columns in order, if those are kept
+    is_left: np.ndarray  # (SMALL,) where a row goes
+    keys: np.ndarray  # of one of its columns: codes, and in the last bits which rows they are of
     ordered: np.ndarray  # the same in order
     spare: np.ndarray
     ranks: np.ndarray  # (FEW,)
@@ -115,6 +118,8 @@ def new_hand(codes, target, n_sums: int) -> Hand:
         node_weights=np.empty(SMALL),
         total=np.empty(n_sums),
         left=np.empty(n_sums),
+        order=np.empty((n_columns, SMALL), dtype=np.uint32),
+        is_left=np.empty(SMALL, dtype=np.uint8),
         keys=np.empty(SMALL + LANES, dtype=np.uint32),
         ordered=np.empty(SMALL, dtype=np.uint32),
         spare=np.empty(SMALL, dtype=np.uint32),
@@ -124,7 +129,7 @@ def new_hand(codes, target, n_sums: int) -> Hand:
         feature_keys=mixed(codes.feature.astype(np.uint64) + ONE),
         draw=np.empty(n_columns + n_slots, dtype=np.uint64),
         constant=np.empty(n_words, dtype=np.uint64),
-        stack=np.empty((SMALL + 1, 5), dtype=np.int32),
+        stack=np.empty((SMALL + 1, 6), dtype=np.int32),
         seeds=np.empty(SMALL + 1, dtype=np.uint64),
         constants=np.empty((SMALL + 1, n_words), dtype=np.uint64),
     )
@@ -139,7 +144,7 @@ def finish(codes, features, target, rows, rule, logs, growth, hand):
         take(target, rows[start:end], hand)
         n_slots = take_entries(codes, rows[start:end], hand)
         stack[0, START], stack[0, END], stack[0, DEPTH] = 0, end - start, later[i, DEPTH]
-        stack[0, PARENT], stack[0, SIDE] = later[i, PARENT], later[i, SIDE]
+        stack[0, PARENT], stack[0, SIDE], stack[0, KEPT] = later[i, PARENT], later[i, SIDE], 0
         hand.seeds[0] = growth.later_seeds[i]
         hand.constants[0, :] = 0
         grow_small(codes, features, target.starts, rule, logs, growth, hand, n_slots)
@@ -201,6 +206,14 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
         start, end, depth = stack[n_stack, START], stack[n_stack, END], stack[n_stack, DEPTH]
         parent, side, seed, node = stack[n_stack, PARENT], stack[n_stack, SIDE], seeds[n_stack], counts[N_NODES]
         place, n = Place(start, end, depth, seed, -1, -np.inf, np.inf), end - start
+        if parent >= 0:
+            growth.whole[parent, side] = node
+        counts[N_NODES] = node + 1
+        if n == 1:
+            write_lone(hand.labels, hand.amounts, own[start], growth.value[node])
+            known = Node(0.0, hand.weights[own[start]], 0.0, 0.0, -np.inf, np.inf, seed)
+            write_leaf(growth.whole, growth.real, node, n, known)
+            continue
         if classifying:
             for i in range(n):
                 at = own[start + i]
@@ -216,21 +229,31 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
                 hand.node_amounts[:n], weights[:n], starts, rule.criterion, hand.total, place, growth.value[node]
             )
         write_leaf(growth.whole, growth.real, node, n, known)
-        counts[N_NODES] = node + 1
-        if parent >= 0:
-            growth.whole[parent, side] = node
         if stays_leaf(known, pure, place, rule):
             continue
         for k in range(n_words):
             hand.constant[k] = constants[n_stack, k]
-        split = small_split(codes, features, starts, rule, logs, hand, n_slots, known, start, n)
+        kept = stack[n_stack, KEPT] == 1 and n > 2
+        if not kept and 2 < n <= NEAR and codes.feature.size <= WORTH * rule.max_features:
+            write_orders(
+                codes.columns, hand.constant, rows, own, start, n, hand.keys, hand.ranks, hand.counts, hand.order
+            )
+            kept = True
+        split = small_split(codes, features, starts, rule, logs, hand, n_slots, known, start, n, kept)
         decrease = (known.cost - split.cost) / rule.total_weight
         rounding = max(ROUNDING, tie_of(known) / rule.total_weight)
         if split.candidate < 0 or decrease + rounding < rule.min_decrease:
             continue
-        write_keys(codes, features, hand, split.candidate, start, n)
+        if not kept or split.candidate >= codes.feature.size:
+            write_keys(codes, features, hand, split.candidate, start, n)
         missing = missing_at(codes, features, split.candidate, split.feature) if split.missing_left == 1 else -1
-        n_left, balance = moved(hand.keys, n, split.place, missing, own, start, weights, hand.spare)
+        if kept and split.candidate < codes.feature.size:
+            mark_left(hand.order[split.candidate, start:end], n, split.place, missing, hand.is_left)
+        else:
+            mark_left(hand.keys, n, split.place, missing, hand.is_left)
+        n_left, balance = moved(hand.is_left, n, own, start, hand.weights, hand.spare)
+        if kept and max(n_left, n - n_left) > 2:
+            move_orders(hand.order, hand.constant, hand.is_left, start, n, n_left, hand.spare)
         growth.real[node, THRESHOLD] = middle_between(features, split.feature, split.below, split.above)
         growth.whole[node, FEATURE] = split.feature
         growth.whole[node, DEFAULT_LEFT] = split.missing_left if split.missing_left >= 0 else balance > 0.0
@@ -239,10 +262,22 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
             stack[here, START] = start if s == 1 else start + n_left
             stack[here, END] = start + n_left if s == 1 else end
             stack[here, DEPTH], stack[here, PARENT], stack[here, SIDE] = depth + 1, node, LEFT if s == 1 else RIGHT
+            stack[here, KEPT] = kept
             seeds[here] = mixed(seed + ONE) if s == 1 else mixed(seed + ONE + ONE)
             for k in range(n_words):
                 constants[here, k] = hand.constant[k]
         n_stack += 2
+
+
+@uncounted
+def write_lone(labels, amounts, row, value):
+    """Write the value of a node that has one row."""
+    if labels.size > 0:
+        for k in range(value.size):
+            value[k] = 0.0
+        value[labels[row]] = 1.0
+    else:
+        value[0] = amounts[row]
 
 
 @inlined
@@ -260,7 +295,7 @@ def write_keys(codes, features, hand, at, start, n):
     """Write the keys of the node's rows in a column; the codes of a thin one are those of the feature."""
     n_columns = codes.feature.size
     if at < n_columns:
-        gather_keys(codes.columns, at, hand.node_rows, n, hand.keys)
+        gather_keys(codes.columns, at, hand.node_rows, hand.own, start, n, hand.keys)
         return
     first, last = hand.slots[hand.group[at - n_columns]], hand.slots[hand.group[at - n_columns + 1] - 1]
     common = np.uint32(features.common[hand.slot_feature[first]])
@@ -268,10 +303,10 @@ def write_keys(codes, features, hand, at, start, n):
 
 
 @uncounted
-def gather_keys(columns, at, rows, n, keys):
+def gather_keys(columns, at, rows, own, start, n, keys):
     """Write the keys of some rows."""
     for i in range(n):
-        keys[i] = (np.uint32(columns[at, rows[i]]) << PLACE_BITS) | i
+        keys[i] = (np.uint32(columns[at, rows[i]]) << PLACE_BITS) | own[start + i]
 
 
 @uncounted
@@ -282,7 +317,7 @@ def spread_keys(entry_start, entries, slot_code, first, last, common, own, start
         for e in range(entry_start[own[start + i]], entry_start[own[start + i] + 1]):
             if first <= entries[e] <= last:
                 code = np.uint32(slot_code[entries[e]])
-        keys[i] = (code << PLACE_BITS) | i
+        keys[i] = (code << PLACE_BITS) | own[start + i]
 
 
 @inlined
@@ -292,25 +327,71 @@ def code_in(key):
 
 
 @uncounted
-def moved(keys, n, below, missing, own, start, weights, spare):
+def mark_left(keys, n, below, missing, is_left):
+    """Note which rows go left."""
+    for i in range(n):
+        code = code_in(keys[i])
+        is_left[keys[i] & PLACE] = code <= below or code == missing
+
+
+@uncounted
+def moved(is_left, n, own, start, weights, spare):
     """Bring the rows that go left to the front; return how many they are and how much heavier than the others."""
     n_left = n_right = 0
     balance = 0.0
     for i in range(n):
-        row, code = own[start + i], code_in(keys[i])
-        left = int(code <= below or code == missing)
+        row = own[start + i]
+        left = np.int64(is_left[row])
         own[start + n_left] = row
         spare[n_right] = row
         n_left += left
         n_right += 1 - left
-        balance += weights[i] if left else -weights[i]
+        balance += weights[row] if left else -weights[row]
     for i in range(n_right):
         own[start + n_left + i] = spare[i]
     return n_left, balance
 
 
+@uncounted
+def move_orders(order, constant, is_left, start, n, n_left, spare):
+    """Do the same in the order of every column that may vary."""
+    for at in range(order.shape[0]):
+        if is_member(constant, at):
+            continue
+        keys, n_front, n_back = order[at, start : start + n], 0, 0
+        for i in range(n):
+            key = keys[i]
+            left = np.int64(is_left[key & PLACE])
+            keys[n_front] = key
+            spare[n_back] = key
+            n_front += left
+            n_back += 1 - left
+        for i in range(n_back):
+            keys[n_left + i] = spare[i]
+
+
+@uncounted
+def write_orders(columns, constant, rows, own, start, n, keys, ranks, counts, order):
+    """Write the keys of every column that may vary, in order."""
+    for at in range(order.shape[0]):
+        if not is_member(constant, at):
+            gather_keys(columns, at, rows, own, start, n, keys)
+            put_in_order(keys, n, ranks, counts, order[at, start : start + n])
+
+
+@uncounted
+def put_in_order(keys, n, ranks, counts, ordered):
+    """Write keys in order, in the way that is shortest for so many."""
+    if n <= VERY_FEW:
+        order_very_few(keys, n, ordered)
+    elif n <= FEW:
+        order_few(keys, n, ranks, ordered)
+    else:
+        order_more(keys, n, counts, ordered)
+
+
 @inlined
-def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start, n):
+def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start, n, kept):
     """Return the best split of a node. Its place is the last code of the column that goes left; below and above it are
     codes of the feature.
     """
@@ -338,7 +419,7 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
             feature, feature_key = np.int64(codes.feature[at]), hand.feature_keys[at]
             missing = missing_at(codes, features, at, feature)
             cost, below, above, side = dense_cut(
-                codes, features, hand, at, missing, rule, is_free, logs, known, start, n
+                codes, features, hand, at, missing, rule, is_free, logs, known, start, n, kept
             )
             if below == above:
                 add_member(hand.constant, at)
@@ -358,7 +439,8 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
                 below, above = min(rare, common), max(rare, common)
             else:
                 write_keys(codes, features, hand, at, start, n)
-                cost, below, above, side = cut_in_order(hand, missing, rule, is_free, logs, known, n)
+                put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
+                cost, below, above, side = cut_in_order(hand, hand.ordered, missing, rule, is_free, logs, known, n)
             place = below
         n_tried += 1
         if cost < np.inf and cost <= best.cost + tie:
@@ -411,55 +493,66 @@ def next_drawn(draw, n_left):
 
 
 @inlined
-def dense_cut(codes, features, hand, at, missing, rule, is_free, logs, known, start, n):
+def dense_cut(codes, features, hand, at, missing, rule, is_free, logs, known, start, n, kept):
     """Return the least cost of a cut of a dense column, the codes on both sides of it (equal ones if the column does
     not vary), and the side of the missing rows.
     """
+    if kept:
+        return cut_in_order(hand, hand.order[at, start : start + n], missing, rule, is_free, logs, known, n)
     most = SPREAD * n // hand.total.size if is_free and missing < 0 else 0
-    if codes.start[at + 1] - codes.start[at] <= most:
+    width = codes.start[at + 1] - codes.start[at]
+    if width <= most:
         return cut_of_sums(
-            codes.columns, at, codes.start[at + 1] - codes.start[at], hand, rule.criterion, logs, known, n
-        )
+            codes.columns, at, width, hand.node_rows, n, hand.node_labels, hand.node_amounts, hand.node_weights,
+            hand.total, hand.left, hand.sums, known, rule.criterion, logs,
+        )  # fmt: skip
     write_keys(codes, features, hand, at, start, n)
-    return cut_in_order(hand, missing, rule, is_free, logs, known, n)
+    if n == 2 and is_free:
+        return cut_of_two(hand.keys, hand.amounts, hand.weights, known.centre, missing)
+    put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
+    return cut_in_order(hand, hand.ordered, missing, rule, is_free, logs, known, n)
 
 
 @inlined
-def cut_in_order(hand, missing, rule, is_free, logs, known, n):
-    """Return the same of the column whose keys are in ``hand``."""
-    keys, side, n_missing = hand.ordered, -1, 0
-    if n <= VERY_FEW:
-        order_very_few(hand.keys, n, keys)
-    elif n <= FEW:
-        order_few(hand.keys, n, hand.ranks, keys)
-    else:
-        order_more(hand.keys, n, hand.counts, keys)
+def cut_in_order(hand, keys, missing, rule, is_free, logs, known, n):
+    """Return the same of a column whose keys are in order."""
+    side, n_missing = -1, 0
     greatest = code_in(keys[n - 1])
     if code_in(keys[0]) == greatest:
         return np.inf, greatest, greatest, -1
-    cost, j = cut_of_order(hand, n, 0, rule, is_free, logs, known)
+    cost, j = cut_of_order(hand, keys, n, 0, rule, is_free, logs, known)
     below, above = code_in(keys[max(j, 0)]), code_in(keys[j + 1]) if j >= 0 else greatest + 1
     if greatest == missing:
         side = 0
         while code_in(keys[n - 1 - n_missing]) == missing:
             n_missing += 1
         if code_in(keys[0]) != code_in(keys[n - 1 - n_missing]):
-            bring_to_front(keys, n, n_missing, hand.spare)
-            other, j = cut_of_order(hand, n, n_missing, rule, is_free, logs, known)
+            keys = with_last_first(keys, n, n_missing, hand.spare)
+            other, j = cut_of_order(hand, keys, n, n_missing, rule, is_free, logs, known)
             if other < cost - tie_of(known):
                 cost, below, above, side = other, code_in(keys[j]), code_in(keys[j + 1]), 1
     return cost, below, above, side
 
 
 @uncounted
-def bring_to_front(keys, n, n_last, spare):
-    """Bring the last keys to the front, where their rows go left before all others."""
-    for i in range(n_last):
-        spare[i] = keys[n - n_last + i]
-    for i in range(n - n_last - 1, -1, -1):
-        keys[i + n_last] = keys[i]
-    for i in range(n_last):
-        keys[i] = spare[i]
+def cut_of_two(keys, amounts, weights, centre, missing):
+    """Return the same of two rows, which are alone then: of classes nothing is left to tell apart."""
+    one, other, cost = code_in(keys[0]), code_in(keys[1]), 0.0
+    if one == other:
+        return np.inf, one, one, -1
+    if amounts.size > 0:
+        for i in range(2):
+            row = keys[i] & PLACE
+            cost -= weights[row] * (amounts[row] - centre) * (amounts[row] - centre)
+    return cost, min(one, other), max(one, other), 0 if max(one, other) == missing else -1
+
+
+@uncounted
+def with_last_first(keys, n, n_last, spare):
+    """Return keys of which the last come first, where their rows go left before all others."""
+    for i in range(n):
+        spare[(i + n_last) % n] = keys[i]
+    return spare
 
 
 @uncounted
@@ -524,42 +617,47 @@ def order_more(keys, n, counts, ordered):
 
 
 @inlined
-def cut_of_order(hand, n, first, rule, is_free, logs, known):
+def cut_of_order(hand, keys, n, first, rule, is_free, logs, known):
     """Return the least cost of a cut after row ``first`` or later of those in order, and its place."""
-    weights, min_leaf, min_weight = hand.node_weights, rule.min_leaf, rule.min_leaf_weight
+    weights, min_leaf, min_weight = hand.weights, rule.min_leaf, rule.min_leaf_weight
     if is_free:
         min_leaf, min_weight = 1, 0.0
     first = max(first, min_leaf - 1)
     last = n - min_leaf
     if rule.criterion == SQUARED_ERROR:
         return cut_amounts(
-            hand.ordered, first, last, hand.node_amounts, weights, known.weight, hand.total[1], min_weight,
+            keys, first, last, hand.amounts, weights, known.centre, known.weight, hand.total[1], min_weight,
             tie_of(known),
         )  # fmt: skip
     if rule.criterion == GINI and hand.total.size == 2:
         return cut_pair(
-            hand.ordered, first, last, hand.node_labels, weights, hand.total[0], hand.total[1], min_weight,
+            keys, first, last, hand.labels, weights, hand.total[0], hand.total[1], min_weight,
             tie_of(known),
         )  # fmt: skip
     return cut_classes(
-        hand.ordered, first, last, hand.node_labels, weights, hand.total, hand.left, known.weight, min_weight,
+        keys, first, last, hand.labels, weights, hand.total, hand.left, known.weight, min_weight,
         tie_of(known), rule.criterion, logs,
     )  # fmt: skip
 
 
 @uncounted
-def cut_amounts(keys, first, last, amounts, weights, weight, total, min_weight, tie):
+def is_cut(keys, j, first):
+    """Return whether a cut can be made after a key. Where it cannot is hard to foresee: so costs are computed first."""
+    return j >= first and code_in(keys[j]) != code_in(keys[j + 1])
+
+
+@uncounted
+def cut_amounts(keys, first, last, amounts, weights, centre, weight, total, min_weight, tie):
     """Return the least cost of a cut of amounts, and its place."""
     best, bar, place, a, x = np.inf, np.inf, -1, 0.0, 0.0
     for j in range(last):
         p = keys[j] & PLACE
         a += weights[p]
-        x += weights[p] * amounts[p, 0]
-        if code_in(keys[j]) != code_in(keys[j + 1]) and j >= first:
-            b, y = weight - a, total - x
-            found = -squared_part(x, a) - squared_part(y, b)
-            if found < bar and a >= min_weight and b >= min_weight:
-                best, bar, place = found, found - tie, j
+        x += weights[p] * (amounts[p] - centre)
+        b, y = weight - a, total - x
+        found = -squared_part(x, a) - squared_part(y, b)
+        if found < bar and is_cut(keys, j, first) and a >= min_weight and b >= min_weight:
+            best, bar, place = found, found - tie, j
     return best, place
 
 
@@ -570,12 +668,11 @@ def cut_pair(keys, first, last, labels, weights, total_a, total_b, min_weight, t
     for j in range(last):
         p = keys[j] & PLACE
         weight += weights[p]
-        b += weights[p] * labels[p, 0]
-        if code_in(keys[j]) != code_in(keys[j + 1]) and j >= first:
-            a = weight - b
-            found = gini_pair(a, b, total_a - a, total_b - b)
-            if found < bar and weight >= min_weight and total_a + total_b - weight >= min_weight:
-                best, bar, place = found, found - tie, j
+        b += weights[p] * labels[p]
+        a = weight - b
+        found = gini_pair(a, b, total_a - a, total_b - b)
+        if found < bar and is_cut(keys, j, first) and min(weight, total_a + total_b - weight) >= min_weight:
+            best, bar, place = found, found - tie, j
     return best, place
 
 
@@ -588,7 +685,7 @@ def cut_classes(keys, first, last, labels, weights, total, left, weight, min_wei
         right_part = part_with(right_part, total[k], criterion, logs)
     for j in range(last):
         p = keys[j] & PLACE
-        k, w = labels[p, 0], weights[p]
+        k, w = labels[p], weights[p]
         before = left[k]
         rest = total[k] - before
         left[k] = before + w
@@ -599,123 +696,7 @@ def cut_classes(keys, first, last, labels, weights, total, left, weight, min_wei
         else:
             left_part += x_log_x(before + w, logs) - x_log_x(before, logs)
             right_part += x_log_x(rest - w, logs) - x_log_x(rest, logs)
-        if code_in(keys[j]) != code_in(keys[j + 1]) and j >= first:
-            found = two_sides_cost(a, weight - a, left_part, right_part, criterion, logs)
-            if found < bar and a >= min_weight and weight - a >= min_weight:
-                best, bar, place = found, found - tie, j
-    return best, place
-
-
-@uncounted
-def two_sides_cost(a, b, left_part, right_part, criterion, logs):
-    """Return the cost of two sides of weights a and b, from the parts of their classes; one division is enough."""
-    if criterion == ENTROPY:
-        return x_log_x(a, logs) + x_log_x(b, logs) - left_part - right_part
-    return a + b - (left_part * b + right_part * a) / (a * b)
-
-
-@inlined
-def cut_of_sums(columns, at, width, hand, criterion, logs, known, n):
-    """Return the same as ``dense_cut`` of a column with ``width`` codes."""
-    n_sums, sums = hand.total.size, hand.sums
-    if criterion == SQUARED_ERROR:
-        add_amounts(columns, at, hand.node_rows, n, hand.node_amounts, hand.node_weights, sums)
-    else:
-        add_classes(columns, at, hand.node_rows, n, hand.node_labels, hand.node_weights, n_sums, sums)
-    first, last = next_code(sums, 0, width, n_sums), last_code(sums, width, n_sums)
-    if criterion == SQUARED_ERROR:
-        cost, place = summed_amounts(sums, first, last, known.weight, hand.total[1], tie_of(known))
-    elif criterion == GINI and n_sums == 2:
-        cost, place = summed_pair(sums, first, last, hand.total[0], hand.total[1], tie_of(known))
-    else:
-        cost, place = summed_classes(
-            sums, first, last, hand.total, hand.left, known.weight, tie_of(known), criterion, logs
-        )
-    above = next_code(sums, place + 1, width, n_sums) if last > first else place
-    for i in range(first * n_sums, (last + 1) * n_sums):
-        sums[i] = 0.0
-    return cost, place, above, -1
-
-
-@uncounted
-def add_amounts(columns, at, rows, n, amounts, weights, sums):
-    """Add weights and weighted amounts up by code."""
-    for i in range(n):
-        c = 2 * np.int64(columns[at, rows[i]])
-        sums[c] += weights[i]
-        sums[c + 1] += weights[i] * amounts[i, 0]
-
-
-@uncounted
-def add_classes(columns, at, rows, n, labels, weights, n_classes, sums):
-    """Add the weights of the classes up by code."""
-    for i in range(n):
-        sums[n_classes * np.int64(columns[at, rows[i]]) + labels[i, 0]] += weights[i]
-
-
-@uncounted
-def next_code(sums, first, width, n_sums):
-    """Return the first code from ``first`` on that occurs."""
-    i = first * n_sums
-    while sums[i] <= 0.0 and i < width * n_sums - 1:
-        i += 1
-    return i // n_sums
-
-
-@uncounted
-def last_code(sums, width, n_sums):
-    """Return the last code that occurs."""
-    i = width * n_sums - 1
-    while sums[i] == 0.0 and i > 0:
-        i -= 1
-    return i // n_sums
-
-
-@uncounted
-def summed_amounts(sums, first, last, weight, total, tie):
-    """Return the least cost of a cut, and the last code on the left of it."""
-    best, bar, place, a, x = np.inf, np.inf, first, 0.0, 0.0
-    for c in range(first, last):
-        if sums[2 * c] == 0.0:
-            continue
-        a += sums[2 * c]
-        x += sums[2 * c + 1]
-        found = -squared_part(x, a) - squared_part(total - x, weight - a)
-        if found < bar:
-            best, bar, place = found, found - tie, c
-    return best, place
-
-
-@uncounted
-def summed_pair(sums, first, last, total_a, total_b, tie):
-    """Return the same for two classes."""
-    best, bar, place, a, b = np.inf, np.inf, first, 0.0, 0.0
-    for c in range(first, last):
-        a += sums[2 * c]
-        b += sums[2 * c + 1]
-        found = gini_pair(a, b, total_a - a, total_b - b)
-        if found < bar:
-            best, bar, place = found, found - tie, c
-    return best, place
-
-
-@uncounted
-def summed_classes(sums, first, last, total, left, weight, tie, criterion, logs):
-    """Return the same for several classes."""
-    best, bar, place, n_classes = np.inf, np.inf, first, total.size
-    for k in range(n_classes):
-        left[k] = 0.0
-    for c in range(first, last):
-        a, here, left_part, right_part = 0.0, 0.0, 0.0, 0.0
-        for k in range(n_classes):
-            own = sums[n_classes * c + k]
-            here += own
-            left[k] += own
-            a += left[k]
-            left_part = part_with(left_part, left[k], criterion, logs)
-            right_part = part_with(right_part, total[k] - left[k], criterion, logs)
-        if here > 0.0:
-            found = two_sides_cost(a, weight - a, left_part, right_part, criterion, logs)
-            if found < bar:
-                best, bar, place = found, found - tie, c
+        found = two_sides_cost(a, weight - a, left_part, right_part, criterion, logs)
+        if found < bar and is_cut(keys, j, first) and min(a, weight - a) >= min_weight:
+            best, bar, place = found, found - tie, j
     return best, place

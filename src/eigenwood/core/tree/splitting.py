@@ -32,8 +32,8 @@ from eigenwood.core.tree.adding import (
 )
 from eigenwood.core.tree.binning import CATEGORY
 from eigenwood.core.tree.categories import multiway_cost, sort_categories
-from eigenwood.core.tree.cutting import best_gini_cut, best_of_sums, is_free, line_cost, random_place, tie_of
-from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, GINI, is_classifying
+from eigenwood.core.tree.cutting import best_of_sums, is_free, line_cost, random_place, tie_of
+from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, is_classifying
 from eigenwood.core.tree.ordering import (
     FEW_ROWS,
     best_of_order,
@@ -45,6 +45,7 @@ from eigenwood.core.tree.ordering import (
     order_many,
     varies,
 )
+from eigenwood.core.tree.summing import SPREAD, cut_of_sums
 
 PAGE, OFF_PAGE = 512, 72  # numbers in a page of memory: lines a whole number of pages apart hinder each other
 INDEX_BITS = np.uint64((1 << 24) - 1)  # of a key in the draw: which candidate it belongs to
@@ -74,6 +75,7 @@ class Bench(NamedTuple):
     """
 
     sums: np.ndarray  # (n_codes, n_sums + 1), the last column counts rows
+    flat: np.ndarray  # the same for columns with few codes, one after the other
     counts: np.ndarray  # (n_codes,)
     bits: np.ndarray  # which codes occur
     slot_sums: np.ndarray  # (n_slots + 1, n_sums + 1)
@@ -152,6 +154,7 @@ def new_bench(codes, features, rule, n_sums, n_rows, n_outputs):
     n_lines = max(n_codes, n_slots + 1)
     return Bench(
         np.zeros((n_summed, n_sums + 1)),
+        np.zeros(SPREAD * n_rows),
         np.zeros(n_codes, dtype=np.int32),
         np.zeros(word_count(n_codes), dtype=np.uint64),
         np.zeros((n_slots + 1, n_sums + 1)),
@@ -326,7 +329,14 @@ def cut_of_column(codes, features, sample, candidate, feature, total, starts, ru
     n_codes, missing = codes.start[candidate + 1] - first, features.missing[feature]
     is_number = features.kind[feature] != CATEGORY
     ordered = is_ordered(rule.criterion, rule.whole, starts.size - 1) and not rule.at_random
-    if ordered and is_number and not is_summed(n_codes, n_rows, total.size):
+    plain = ordered and is_number and missing < 0 and is_free(rule, sign)
+    if plain and n_codes * total.size <= SPREAD * n_rows:
+        found, below, above, side = cut_of_sums(
+            columns, candidate, n_codes, rows, n_rows, labels, amounts, weights, total, bench.left, bench.flat, node,
+            rule.criterion, logs,
+        )  # fmt: skip
+        cut, n_lines = Cut(found, -1, below, above, side), 0
+    elif ordered and is_number and not is_summed(n_codes, n_rows, total.size):
         if n_rows <= FEW_ROWS:
             order_few(columns, candidate, rows, keys, places)
         else:
@@ -346,15 +356,10 @@ def cut_of_column(codes, features, sample, candidate, feature, total, starts, ru
         else:
             add_up_amounts(columns, candidate, rows, amounts, weights, sums, bits)
         n_lines = taken_out(bits, word_count(n_codes), lines)
-        pair = rule.criterion == GINI and total.size == 2 and is_free(rule, sign) and not rule.at_random
-        if pair and is_number and missing < 0:
-            found, p = best_gini_cut(sums, lines, n_lines, total[0], total[1], tie_of(node))
-            cut = Cut(found, p, lines[p], lines[p + 1], -1)
-        else:
-            cut = cut_of_lines(
-                codes, features, sample, candidate, feature, sums, lines, n_lines, total, starts, rule, sign, node,
-                logs, bench.left,
-            )  # fmt: skip
+        cut = cut_of_lines(
+            codes, features, sample, candidate, feature, sums, lines, n_lines, total, starts, rule, sign, node, logs,
+            bench.left,
+        )  # fmt: skip
         cleared(sums, lines, n_lines)
     return cut, n_lines
 
