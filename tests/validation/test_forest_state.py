@@ -120,7 +120,7 @@ def test_forests_of_real_trees_pass(kind):
 def test_all_ways_of_keeping_are_among_them():
     """Tables and plain arrays, weights and counts, lists, chains, impurities: each is there and not there."""
     found = [forest_of(kind) for kind in KINDS]
-    for name in ("threshold_code", "chained", "n_listed", "categories", "weight", "value_code", "impure", "impurity"):
+    for name in ("chained", "n_listed", "categories", "weight", "value_code", "impure", "impurity"):
         assert {getattr(forest, name).size > 0 for forest in found} == {True, False}, name
 
 
@@ -164,11 +164,8 @@ def test_the_rule_knows_the_arrays_of_a_forest():
 
 # ---- what is refused ----------------------------------------------------------------------------------------------
 
-PLAINLY = "must have one threshold for each question."
 PREORDER = "must have the nodes of each tree in preorder."
 FOLLOW = "must have trees that follow each other."
-TABLES = "must have tables of thresholds that follow each other."
-WITHIN = "must have codes of thresholds within their tables."
 OUTPUTS = "must have outputs that follow each other and share its values."
 SHARES = "must have shares of classes from 0 to 1 that sum to 1."
 LISTS = "must have as many categories as its questions list."
@@ -176,7 +173,6 @@ CHAINED = "must go on with the same feature where a question is chained."
 HEAVY = "must have rows of positive weight at every leaf."
 IMPURE = "must have a positive impurity for each that is said to be impure."
 ONCE = "must have one criterion, and say once whether values are bounded."
-TABLED, PLAIN = "many like trees", "gini"
 SPOILED = [
     # types
     ("gini", {"feature": lambda array: array.astype(np.uint64)}, "must have feature of dtype uint8 or"),
@@ -216,19 +212,8 @@ SPOILED = [
     ("gini", {"node_start": lambda array: array + 2 * (np.arange(array.size) == 1)}, PREORDER),
     # questions
     ("gini", {"feature": put(0, N_FEATURES)}, "must ask about features below 4; got 4."),
-    (PLAIN, {"threshold": longer}, PLAINLY),
-    (PLAIN, {"threshold": empty}, PLAINLY),
-    (PLAIN, {"threshold_start": lambda array: np.zeros(5, dtype=np.int64)}, PLAINLY),
-    (PLAIN, {"threshold_start": empty}, TABLES),
-    (TABLED, {"threshold_start": put(0, 1)}, TABLES),
-    (TABLED, {"threshold_start": put(1, 10**6)}, TABLES),
-    (TABLED, {"threshold_start": put(1, -1)}, TABLES),
-    (TABLED, {"threshold_start": shorter}, "must have a table of thresholds for each feature that is asked."),
-    (TABLED, {"threshold": shorter}, "must have a table of thresholds for each feature that is asked."),
-    (TABLED, {"threshold": longer}, "must have a table of thresholds for each feature that is asked."),
-    (TABLED, {"threshold_code": put(0, 255)}, WITHIN),
-    (TABLED, {"threshold_code": lambda array: np.full(array.size, 2**32 - 1, dtype=np.uint32)}, WITHIN),
-    (TABLED, {"threshold_code": empty}, PLAINLY),
+    ("gini", {"threshold": longer}, "must have threshold for"),
+    ("gini", {"threshold": empty}, "must have threshold for"),
     ("subsets", {"categories": shorter}, LISTS),
     ("subsets", {"categories": longer}, LISTS),
     ("subsets", {"n_listed": put(0, 200)}, LISTS),

@@ -76,7 +76,7 @@ FEW_ROWS = 64  # so many rows are predicted by one thread: to start others takes
 
 HANDED_ON = (
     "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_leaf_nodes",
-    "min_impurity_decrease", "ccp_alpha", "monotonic_cst", "categorical_features",
+    "min_impurity_decrease", "ccp_alpha", "monotonic_cst", "max_bins", "categorical_features",
 )  # fmt: skip
 FOREST_PARAMS = {
     **{name: TREE_PARAMS[name] for name in HANDED_ON},
@@ -480,7 +480,7 @@ class RandomForestClassifier(ClassifierMixin, ClassGate, RandomForest):
     """Let many trees vote, each of which saw its own draw of the rows and, at each node, its own draw of the features.
 
     Like :class:`sklearn.ensemble.RandomForestClassifier`, with its parameters and attributes. Differences: (1) all
-    trees grow from one table of integer codes, exactly; (2) categories and missing values are
+    trees grow from one table of codes, at most ``max_bins`` for a column; (2) categories and missing values are
     used as they are; (3) the draw of ``max_features`` counts only features that can split the node, and
     ``max_features='oob'`` chooses their number by the error out of bag; (4) ``oob_score`` takes any metric and comes
     with an interval; (5) a weight is a repeated row: it counts in the draw; (6) ``time_limit``, callbacks and a
@@ -508,6 +508,9 @@ class RandomForestClassifier(ClassifierMixin, ClassGate, RandomForest):
         A factor for the weights of each class, as in scikit-learn.
     max_samples : int, float or None, default=None
         How many rows each tree draws; a float is a fraction, None as many as the weights stand for.
+    max_bins : int or None, default=4096
+        A column with more values than this is cut into so many bins of about equally many rows, and trees ask
+        between bins; None looks at every value.
     random_state : int, RandomState or None, default=None
         Draws rows and features, and one of several splits that are equally good. Tree t is the same whatever
         ``n_jobs`` and ``n_estimators`` are.
@@ -566,6 +569,7 @@ class RandomForestClassifier(ClassifierMixin, ClassGate, RandomForest):
         ccp_alpha=0.0,
         max_samples=None,
         monotonic_cst=None,
+        max_bins=4096,
         categorical_features=FROM_DTYPE,
         time_limit=None,
     ):
@@ -588,6 +592,7 @@ class RandomForestClassifier(ClassifierMixin, ClassGate, RandomForest):
         self.ccp_alpha = ccp_alpha
         self.max_samples = max_samples
         self.monotonic_cst = monotonic_cst
+        self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.time_limit = time_limit
 
@@ -692,7 +697,7 @@ class RandomForestRegressor(RegressorMixin, AmountGate, RandomForest):
         How many features are tried at a node; 'oob' as in :class:`RandomForestClassifier`.
     oob_score : bool, str or function, default=False
         As in :class:`RandomForestClassifier`; True is R².
-    n_estimators, bootstrap, verbose, warm_start, max_samples, random_state
+    n_estimators, bootstrap, verbose, warm_start, max_samples, max_bins, random_state
         As in :class:`RandomForestClassifier`.
 
     Attributes
@@ -737,6 +742,7 @@ class RandomForestRegressor(RegressorMixin, AmountGate, RandomForest):
         ccp_alpha=0.0,
         max_samples=None,
         monotonic_cst=None,
+        max_bins=4096,
         categorical_features=FROM_DTYPE,
         time_limit=None,
     ):
@@ -758,6 +764,7 @@ class RandomForestRegressor(RegressorMixin, AmountGate, RandomForest):
         self.ccp_alpha = ccp_alpha
         self.max_samples = max_samples
         self.monotonic_cst = monotonic_cst
+        self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.time_limit = time_limit
 

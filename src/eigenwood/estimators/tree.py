@@ -10,7 +10,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.core.tree.binning import Binned
+from eigenwood.core.tree.binning import MOST_CODES, Binned
 from eigenwood.core.tree.growing import grown, growth_steps
 from eigenwood.core.tree.nodes import Tree
 from eigenwood.core.tree.predicting import decision_path, leaves_of
@@ -73,6 +73,7 @@ TREE_PARAMS = {
     "ccp_alpha": Number(at_least=0),
     "monotonic_cst": Signs(),
     "leaf_uncertainty": Number(at_least=0),
+    "max_bins": AnyOf(Nothing(), Number(at_least=2, at_most=MOST_CODES, whole=True)),
     "categorical_features": CategoricalFeatures(),
     "categorical_split": Choice(CATEGORICAL_SPLITS),
     "prune": AnyOf(Nothing(), Choice(PRUNINGS)),
@@ -382,6 +383,7 @@ class DecisionTreeClassifier(ClassifierMixin, ClassGate, DecisionTree):
         ccp_alpha=0.0,
         monotonic_cst=None,
         leaf_uncertainty=0.0,
+        max_bins=None,
         categorical_features=FROM_DTYPE,
         categorical_split=SUBSET,
         prune=None,
@@ -404,6 +406,7 @@ class DecisionTreeClassifier(ClassifierMixin, ClassGate, DecisionTree):
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
         self.leaf_uncertainty = leaf_uncertainty
+        self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
         self.prune = prune
@@ -491,6 +494,7 @@ class DecisionTreeRegressor(RegressorMixin, AmountGate, DecisionTree):
         ccp_alpha=0.0,
         monotonic_cst=None,
         leaf_uncertainty=0.0,
+        max_bins=None,
         categorical_features=FROM_DTYPE,
         categorical_split=SUBSET,
         prune=None,
@@ -512,6 +516,7 @@ class DecisionTreeRegressor(RegressorMixin, AmountGate, DecisionTree):
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
         self.leaf_uncertainty = leaf_uncertainty
+        self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
         self.prune = prune

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from eigenwood.core.tree.binning import Binned, binned_dense, binned_sparse
+from eigenwood.core.tree.binning import MOST_CODES, Binned, binned_dense, binned_sparse
 from eigenwood.core.tree.branching import Target
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
 from eigenwood.core.tree.nodes import LEAF, Tree
@@ -120,10 +120,10 @@ class TreeGate(BaseEstimator, ABC):
 
     def _binned(self, data: TreeData, threads: int, rare_share: float = RARE_SHARE) -> Binned:
         """Return the rows as codes; a column whose rare entries are at most ``rare_share`` is kept by those."""
-        counts = data.mixed.counts()
+        counts, max_bins = data.mixed.counts(), MOST_CODES if self.max_bins is None else int(self.max_bins)
         if sparse.issparse(data.mixed.X):
-            return binned_sparse(data.mixed.X.tocsc(), counts, threads)
-        return binned_dense(data.mixed.X, counts, rare_share, threads)
+            return binned_sparse(data.mixed.X.tocsc(), counts, threads, max_bins)
+        return binned_dense(data.mixed.X, counts, rare_share, threads, max_bins)
 
     def _feature_count(self, n_features: int) -> int:
         """Return how many features are looked at for a split."""

@@ -248,5 +248,5 @@ def bins_claim(n_binned: int) -> Claim:
     """Return how many columns were not searched exactly."""
     if n_binned == 0:
         return measured("quantile bins", "columns in bins: the search over thresholds was exact", 0)
-    statement = "columns have more than 65,536 values: their thresholds lie between quantile bins"
+    statement = "columns have more values than bins: their thresholds lie between quantile bins"
     return measured("quantile bins", statement, n_binned)

@@ -64,9 +64,7 @@ FOREST_ARRAYS = {
     "node_start": Kept(INDEX),
     "inner": Kept(BITS, "nodes", packed=True),
     "feature": Kept(WHOLE, "questions"),
-    "threshold": Kept(NUMBERS),
-    "threshold_start": Kept(INDEX),
-    "threshold_code": Kept(WHOLE, "questions", or_none=True),
+    "threshold": Kept(NUMBERS, "questions"),
     "default_left": Kept(BITS, "questions", packed=True),
     "chained": Kept(BITS, "questions", packed=True, or_none=True),
     "n_listed": Kept(WHOLE, "questions", or_none=True),
@@ -100,7 +98,6 @@ class ForestNodes:
         yield lengths_problem(forest, counts)
         yield shape_problem(forest, counts)
         yield questions_problem(forest, sizes[self.n_features])
-        yield thresholds_problem(forest)
         yield lists_problem(forest)
         yield chains_problem(forest, counts)
         yield weights_problem(forest, counts)
@@ -187,20 +184,6 @@ def questions_problem(forest: Any, n_features: int) -> str | None:
     """Return whether a column is asked that is not there; a walk looks at the first one even at a leaf."""
     most = int(forest.feature.max(initial=0))
     return None if most < n_features else f"must ask about features below {n_features}; got {most}"
-
-
-def thresholds_problem(forest: Any) -> str | None:
-    """Return whether a threshold is not there: plain ones stand by question, distinct ones by feature and code."""
-    starts, codes = forest.threshold_start, forest.threshold_code
-    if starts.size == 0 or starts[0] != 0 or (starts[1:] < starts[:-1]).any():
-        return "must have tables of thresholds that follow each other"
-    if codes.size == 0:
-        is_plain = forest.threshold.size == forest.feature.size and starts.size == 1
-        return None if is_plain else "must have one threshold for each question"
-    if starts[-1] != forest.threshold.size or forest.feature.max() >= starts.size - 1:
-        return "must have a table of thresholds for each feature that is asked"
-    beyond = starts[forest.feature] + codes >= starts[1:][forest.feature]
-    return "must have codes of thresholds within their tables" if beyond.any() else None
 
 
 def lists_problem(forest: Any) -> str | None:

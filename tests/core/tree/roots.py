@@ -86,4 +86,5 @@ def table(seed, criterion, **options):
 
 def assert_clean(bench):
     """Nothing is left for the next node."""
-    assert not any(array.any() for array in (bench.sums, bench.counts, bench.bits, bench.slot_sums, bench.slot_bits))
+    used = bench.sums, bench.flat, bench.counts, bench.bits, bench.slot_sums, bench.slot_bits
+    assert not any(array.any() for array in used)

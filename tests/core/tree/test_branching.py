@@ -6,17 +6,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from eigenwood.core.tree import growing
 from eigenwood.core.tree.branching import (
-    FIRST_NODES,
     N_CATEGORIES,
-    N_NODES,
+    N_LATER,
     N_STACK,
     Place,
     code_behind,
     new_growth,
     sample_of,
-    with_room,
+    with_longer_lists,
 )
-from eigenwood.core.tree.growing import Ground, log_table, part_of, tree_of
+from eigenwood.core.tree.growing import Ground, log_table, part_of
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR
 from eigenwood.core.tree.nodes import LEAF
 from tests.core.tree import cases
@@ -32,9 +31,9 @@ def grown_in_one_call(data, rules, seed=0, max_features=None, at_random=False, *
     signs = np.array(rules.signs or (0,) * data.X.shape[1], dtype=np.int64)
     rows = np.arange(len(data.X), dtype=np.int32)
     ground = Ground(cases.binned(data, **storage), target, rule, signs, log_table(target, rule), rows)
-    part, _, (is_open, _, _) = part_of(ground, rows, ROOT._replace(end=rows.size, seed=np.uint64(seed)), rows.size)
+    tree, _, (is_open, _, _) = part_of(ground, rows, ROOT._replace(end=rows.size, seed=np.uint64(seed)), rows.size)
     assert len(is_open) == 0
-    return tree_of(*part)
+    return tree
 
 
 def nested(seed, criterion, n_rows=80):
@@ -151,7 +150,7 @@ def test_one_call_gives_the_tree_of_many(monkeypatch, criterion, multiway, optio
         data, rules = data._replace(X=X, categories=categories), naive.Rules(criterion, multiway=multiway)
         monkeypatch.setattr(growing, "SMALL", 1)
         many = cases.fit(data, rules, seed=seed, **options)
-        for small in (1, 5, 20, 10**9):  # all from the root's table, some from their own, all from their own
+        for small in (1, 5, 20, 10**9):  # from lone rows to the whole tree
             monkeypatch.setattr(growing, "SMALL", small)
             cases.assert_same_trees(grown_in_one_call(data, rules, seed, **options), many, exact=False)
 
@@ -171,55 +170,68 @@ def test_what_is_known_to_be_constant_below_changes_nothing(monkeypatch, criteri
             cases.assert_same_trees(trees[0], tree, exact=False)
 
 
-def test_a_table_is_not_copied_where_few_of_its_columns_are_tried(monkeypatch):
-    data, rules = nested(2, "gini"), naive.Rules("gini")
-    monkeypatch.setattr(growing, "WORTH", 1)
-    from_the_root = grown_in_one_call(data, rules, max_features=2)
-    monkeypatch.setattr(growing, "WORTH", 100)
-    cases.assert_same_trees(grown_in_one_call(data, rules, max_features=2), from_the_root)
-
-
 # ---- room --------------------------------------------------------------------------------------------------------
 
 
-def test_room_is_doubled_where_there_is_none():
-    growth = new_growth(ROOT._replace(end=9), 2, 1, 2)
-    assert with_room(growth, 0).whole.shape[0] == FIRST_NODES
-    growth.counts[N_NODES], growth.whole[:, 0] = FIRST_NODES, np.arange(FIRST_NODES)
-    more = with_room(growth, 0)
-    assert (more.whole.shape[0], more.real.shape[0], more.value.shape[0]) == (2 * FIRST_NODES,) * 3
-    assert more.stack.shape[0] == FIRST_NODES
-    assert_array_equal(more.whole[:FIRST_NODES, 0], np.arange(FIRST_NODES))
-    more.counts[N_STACK], more.counts[N_CATEGORIES] = FIRST_NODES - 1, FIRST_NODES - 4
-    assert with_room(more, 4).categories.size == FIRST_NODES
-    most = with_room(more, 5)
-    assert most.categories.size == 2 * FIRST_NODES + 5
-    assert {array.shape[0] for array in (most.stack, most.seeds, most.bounds, most.constants)} == {2 * FIRST_NODES}
+def test_there_is_room_for_every_node_from_the_beginning():
+    growth = new_growth(ROOT._replace(end=9), 9, 18, 2, 1, 9)
+    assert {array.shape[0] for array in (growth.whole, growth.real, growth.value)} == {18}
+    assert {array.shape[0] for array in (growth.stack, growth.seeds, growth.bounds, growth.constants)} == {10}
+    assert growth.counts[N_STACK] == 1
+    assert_array_equal(growth.stack[0], [0, 9, 0, -1, -1, 0])
 
 
-def test_many_nodes_wait_at_once(monkeypatch):
+def test_lists_grow_longer_and_keep_what_they_have():
+    growth = new_growth(ROOT._replace(end=9), 9, 18, 2, 1, 9)
+    growth = with_longer_lists(growth, 4)
+    assert growth.categories.size == 4
+    growth.categories[:], growth.counts[N_CATEGORIES] = np.arange(4), 4
+    longer = with_longer_lists(growth, 4)
+    assert longer.categories.size == 12
+    assert_array_equal(longer.categories[:4], np.arange(4))
+    assert longer.counts[N_CATEGORIES] == 4
+
+
+@pytest.mark.parametrize("small", [1, 10**9])
+def test_many_nodes_wait_at_once(monkeypatch, small):
     """The greatest amount is always cut off first, so that it waits on the right while the left goes on."""
-    n_rows = FIRST_NODES + 30
-    data, rules = (
-        naive.Data(np.arange(float(n_rows))[:, None], 4.0 ** np.arange(n_rows)[:, None], np.ones(n_rows)),
-        (naive.Rules("squared_error")),
-    )
+    n_rows, rules = 100, naive.Rules("squared_error")
+    data = naive.Data(np.arange(float(n_rows))[:, None], 4.0 ** np.arange(n_rows)[:, None], np.ones(n_rows))
+    monkeypatch.setattr(growing, "SMALL", small)
     at_once = grown_in_one_call(data, rules)
-    assert at_once.left.size == 2 * n_rows - 1 > FIRST_NODES
+    assert at_once.left.size == 2 * n_rows - 1
     assert_array_equal(at_once.n_rows[:n_rows], np.arange(n_rows, 0, -1))  # all on the left come first
     monkeypatch.setattr(growing, "SMALL", 1)
     cases.assert_same_trees(at_once, cases.fit(data, rules))
 
 
+@pytest.mark.parametrize("small", [1, 4, 30])
+def test_as_many_small_nodes_are_left_for_later_as_there_are(monkeypatch, small):
+    """Every other row is of the same class, so that they are cut off one by one."""
+    n_rows, rules, rooms = 80, naive.Rules("gini"), []
+    data = naive.Data(np.arange(float(n_rows))[:, None], np.arange(n_rows)[:, None] % 2, np.ones(n_rows), (2,))
+    whole = grown_in_one_call(data, rules)
+
+    def room(*sizes):
+        rooms.append(new_growth(*sizes))
+        assert rooms[-1].later.shape[0] > n_rows - small
+        return rooms[-1]
+
+    monkeypatch.setattr(growing, "SMALL", small)
+    monkeypatch.setattr(growing, "new_growth", room)
+    cases.assert_same_trees(grown_in_one_call(data, rules), whole)
+    assert rooms[0].counts[N_LATER] == n_rows - small + 1
+
+
 @pytest.mark.parametrize("multiway", [False, True])
 def test_many_categories_are_listed(monkeypatch, multiway):
     rng = np.random.default_rng(0)
-    n_rows, n_categories = 300, FIRST_NODES + 30
+    n_rows, n_categories = 300, 94
     X = rng.integers(n_categories, size=(n_rows, 2)).astype(float)
     data = naive.Data(X, cases.labels(rng, n_rows, (2,)), np.ones(n_rows), (2,), (0, 1))
     rules = naive.Rules("gini", multiway=multiway)
     at_once = grown_in_one_call(data, rules)
-    assert at_once.categories.size > FIRST_NODES
+    assert at_once.categories.size > n_categories  # so that the list grew longer
     cases.assert_leaves_hold_their_rows(at_once, data)
     monkeypatch.setattr(growing, "SMALL", 1)
     cases.assert_same_trees(at_once, cases.fit(data, rules))

@@ -7,14 +7,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from eigenwood.core.bits import taken_out, word_count
 from eigenwood.core.tree.adding import add_up_amounts, add_up_classes
 from eigenwood.core.tree.branching import sample_of
-from eigenwood.core.tree.compacting import compacted
 from eigenwood.core.tree.growing import log_table
 from eigenwood.core.tree.ordering import (
     FEW_ROWS,
     best_of_order,
-    copy_order,
-    ends_differ,
-    is_kept,
     is_ordered,
     is_summed,
     most_summed,
@@ -57,17 +53,12 @@ def signs_of(rules):
     return rules.signs[0] if rules.signs else 0
 
 
-def by_order(root, rules, kept=False):
+def by_order(root, rules):
     """Return the cost, the two codes at the cut, and the side of the missing rows."""
     bench, rows, missing = bench_of(root), root.sample.rows, root.features.missing[0]
     keys, places, codes, sample = bench.keys, bench.places, root.codes, root.sample
-    centre, target = 0.0, (sample.labels, sample.amounts, sample.weights)
     n_codes = codes.start[1]
-    if kept:
-        codes = compacted(root.codes, rows, True)
-        copy_order(codes.columns, codes.order, 0, 0, rows.size, keys, places)
-        centre, target = root.known.centre, (sample.all_labels, sample.all_amounts, sample.all_weights)
-    elif rows.size <= FEW_ROWS:
+    if rows.size <= FEW_ROWS:
         order_few(codes.columns, 0, rows, keys, places)
     else:
         order_many(codes.columns, 0, n_codes, rows, bench.counts, bench.bits, bench.lines, keys, places)
@@ -76,8 +67,8 @@ def by_order(root, rules, kept=False):
     if missing >= 0:
         n_numbers = number_count(keys, rows.size, n_codes - 1)
     cost, j, side = best_of_order(
-        keys, places, rows.size, n_numbers, *target, centre, root.sums, bench.left, bench.cuts, root.rule, root.known,
-        signs_of(rules), log_table(root.target, root.rule),
+        keys, places, rows.size, n_numbers, sample.labels, sample.amounts, sample.weights, root.sums, bench.left,
+        bench.cuts, root.rule, root.known, signs_of(rules), log_table(root.target, root.rule),
     )  # fmt: skip
     return (cost, int(keys[j]), int(keys[j + 1]), side) if j >= 0 else (np.inf, -1, -1, -1)
 
@@ -135,26 +126,13 @@ def test_many_rows_are_put_in_numpys_stable_order(n_rows, n_codes):
     assert not bits.any()
 
 
-def test_an_order_that_is_kept_is_copied():
-    rng = np.random.default_rng(0)
-    columns = coded(rng, 30, 6)
-    order = np.argsort(columns, axis=1, kind="stable").astype(np.uint16)
-    keys, places = np.empty(30, dtype=np.int32), np.empty(30, dtype=np.int32)
-    copy_order(columns, order, 1, 10, 12, keys, places)
-    assert_array_equal(places[:12], order[1, 10:22])
-    assert_array_equal(keys[:12], np.sort(columns[1])[10:22])
-
-
 @pytest.mark.parametrize("n_codes", [1, 2, 3])
-def test_a_constant_column_is_seen_by_its_ends_as_by_its_rows(n_codes):
+def test_a_constant_column_is_seen(n_codes):
     rng = np.random.default_rng(n_codes)
     for _ in range(20):
-        columns = coded(rng, 4, n_codes)
-        order = np.argsort(columns, axis=1, kind="stable").astype(np.uint16)
+        columns, rows = coded(rng, 9, n_codes), rng.permutation(9)[:4]
         for at in range(3):
-            expected = len(set(columns[at])) > 1
-            assert varies(columns, at, np.arange(4)) == expected
-            assert ends_differ(columns, order, at, 0, 4) == expected
+            assert varies(columns, at, rows) == (len(set(columns[at, rows])) > 1)
 
 
 def test_missing_numbers_are_counted_off_the_end():
@@ -178,7 +156,6 @@ def test_the_cut_equals_that_of_the_sums_and_the_textbooks(criterion, kind, limi
         root = root_of(data, rules, rare_share=-1.0)
         found = by_order(root, rules)
         assert_same_cut(found, by_sums(root, rules), root)
-        assert_same_cut(found, by_order(root, rules, kept=True), root)
 
         node = naive.new_node(data, list(range(n_rows)), (), (-np.inf, np.inf), rules, naive.first)
         least, question = naive.best_about(data, node, 0, rules)
@@ -236,13 +213,6 @@ def test_few_codes_are_added_up(n_sums):
         assert is_summed(most - 1, n_rows, n_sums) == (n_rows > FEW_ROWS)
         assert not is_summed(most, n_rows, n_sums)
         assert most_summed(n_rows + 1, n_sums) >= most  # so a bench for the root has room for what lies below
-
-
-def test_the_order_of_a_few_rows_is_not_kept():
-    order, none = np.empty((2, 30), dtype=np.uint16), np.empty((0, 0), dtype=np.uint16)
-    assert is_kept(order, FEW_ROWS + 1)
-    assert not is_kept(order, FEW_ROWS)
-    assert not is_kept(none, 30)
 
 
 @pytest.mark.parametrize("shift", [-1, 0, 1])

@@ -173,7 +173,7 @@ def test_of_equal_cuts_the_first_is_taken(criterion, storage):
         assert code_behind(root.codes, root.features, split, split.below) == int(expected)
 
 
-# ---- short ways
+# ---- short ways --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_classes", [(2,), (4,), (2, 3)], ids=str)
@@ -184,7 +184,8 @@ def test_the_short_ways_find_what_the_long_way_finds(criterion, rare_share, n_cl
     for seed, n_rows in enumerate((2, 7, 20, 21, 50, 51)):
         data = cases.table(seed, criterion, n_rows=n_rows, weighted=seed % 2 == 0, n_classes=n_classes)
         here, there = (split_of(root_of(data, rules, rare_share=rare_share), data, rules) for rules in (short, long))
-        assert here[0][1:] == there[0][1:]
+        # the place is that of a category, and nobody asks for it where there are numbers
+        assert here[0]._replace(cost=0.0, place=0) == there[0]._replace(cost=0.0, place=0)
         assert_allclose(here[0].cost, there[0].cost, rtol=1e-9, atol=1e-12)
         assert_array_equal(here[1], there[1])
 

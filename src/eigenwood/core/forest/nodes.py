@@ -13,12 +13,13 @@ node. What is known of an inner node adds up from its leaves: rows, weights, the
 variances by the law of total variance. Medians and values that were kept within bounds do not add up; then values
 and impurities stand by node.
 
-Numbers are as narrow as they can be without a bit lost: the narrowest dtype that holds them all, or a table of the
-distinct ones and a narrow code for each, whichever is smaller.
+Numbers are in the narrowest dtype that holds them all without a bit lost. Of shares of classes, most of which are one
+and zeros, a table of the distinct rows is kept and a narrow code for each leaf, if that is smaller.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, GINI, SQUARED_
 from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD, Tree
 
 NARROW = (np.uint8, np.uint16, np.uint32, np.float32, np.float64)
+MOST = (255.0, 65535.0, 4294967295.0)  # what the first three hold
 
 
 class Forest(NamedTuple):
@@ -40,9 +42,7 @@ class Forest(NamedTuple):
     node_start: np.ndarray  # (n_trees + 1,) int64
     inner: np.ndarray  # a bit for each node
     feature: np.ndarray  # (n_questions,)
-    threshold: np.ndarray  # (n_questions,) or, feature by feature, the distinct ones
-    threshold_start: np.ndarray  # (n_features + 1,) int64: where the distinct ones of a feature begin
-    threshold_code: np.ndarray  # (n_questions,) a place among those of the feature; empty without a table
+    threshold: np.ndarray  # (n_questions,)
     default_left: np.ndarray  # a bit for each question
     chained: np.ndarray  # a bit for each question; empty if none is
     n_listed: np.ndarray  # (n_questions,) how many categories are listed; empty if none are
@@ -87,10 +87,62 @@ def packed(trees: list[Tree], criterion: int, output_start, bounded: bool = Fals
 
 
 def joined(*forests: Forest) -> Forest:
-    """Return one forest of the trees of several, which have grown by the same criterion."""
-    columns = joined_columns([columns_at(forest, whole(forest)) for forest in forests])
-    sizes, first = np.concatenate([np.diff(forest.node_start) for forest in forests]), forests[0]
-    return narrowed_forest(columns, sizes, int(first.criterion[0]), first.output_start, bool(first.bounded[0]))
+    """Return one forest of the trees of several, which have grown by the same criterion; nothing is made wide."""
+    first, parts = forests[0], [whole(forest) for forest in forests]
+    weighted = any(forest.weight.size > 0 for forest in forests)
+    value, value_code = coded_values(together([values_at(forest, described_at(forest)) for forest in forests]))
+    return Forest(
+        criterion=first.criterion,
+        bounded=first.bounded,
+        output_start=first.output_start,
+        node_start=starts_of(np.concatenate([np.diff(forest.node_start) for forest in forests])),
+        inner=joined_bits([forest.inner for forest in forests], [part.nodes for part in parts]),
+        feature=together([forest.feature for forest in forests]),
+        threshold=together([forest.threshold for forest in forests]),
+        default_left=joined_bits([forest.default_left for forest in forests], [part.questions for part in parts]),
+        chained=joined_bits([forest.chained for forest in forests], [part.questions for part in parts]),
+        n_listed=joined_or_zero([forest.n_listed for forest in forests], [part.questions for part in parts]),
+        categories=together([forest.categories for forest in forests]),
+        n_rows=together([forest.n_rows for forest in forests]),
+        weight=together([forest.weight if forest.weight.size > 0 else forest.n_rows for forest in forests if weighted]),
+        value=value,
+        value_code=value_code,
+        impure=joined_bits([forest.impure for forest in forests], [described_at(forest) for forest in forests]),
+        impurity=together([forest.impurity for forest in forests]),
+    )
+
+
+def together(parts: list[np.ndarray]) -> np.ndarray:
+    """Return narrow arrays as one, which is narrow too."""
+    if not parts:
+        return np.empty(0, dtype=np.uint8)
+    one = np.concatenate(parts)
+    return one if all(part.dtype == one.dtype for part in parts) else narrowed(one)
+
+
+def joined_bits(parts: list[np.ndarray], places: list[slice]) -> np.ndarray:
+    """Return packed bits as one; where a part has none of them they are 0, and where no part has any there are none."""
+    if not any(bits.size > 0 for bits in parts):
+        return parts[0]
+    bits = [
+        bits_at(bits, where) if bits.size > 0 else np.zeros(where.stop, dtype=bool)
+        for bits, where in zip(parts, places, strict=True)
+    ]
+    return np.packbits(np.concatenate(bits))
+
+
+def joined_or_zero(parts: list[np.ndarray], places: list[slice]) -> np.ndarray:
+    """Return the same for whole numbers."""
+    if not any(part.size > 0 for part in parts):
+        return parts[0]
+    zeros = (np.zeros(where.stop, dtype=np.uint8) for where in places)
+    return together([part if part.size > 0 else none for part, none in zip(parts, zeros, strict=True)])
+
+
+def described_at(forest: Forest) -> slice:
+    """Return where all that is described stands: nodes or leaves."""
+    part = whole(forest)
+    return part.nodes if keeps_inner(int(forest.criterion[0]), bool(forest.bounded[0])) else part.leaves
 
 
 def tree_at(forest: Forest, i: int) -> Tree:
@@ -138,17 +190,18 @@ def keeps_inner(criterion: int, bounded: bool) -> bool:
 def columns_of(tree: Tree, kept: bool, classifying: bool) -> Columns:
     """Return what is to be kept of a tree."""
     inner = tree.left != LEAF
-    described = np.ones(inner.size, dtype=bool) if kept else ~inner
+    questions, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
+    described = np.arange(inner.size) if kept else leaves
     return Columns(
         inner=inner,
-        feature=tree.feature[inner],
-        threshold=tree.threshold[inner],
-        default_left=tree.default_left[inner],
-        chained=tree.chained[inner],
-        n_listed=np.diff(tree.category_start)[inner],
+        feature=tree.feature[questions],
+        threshold=tree.threshold[questions],
+        default_left=tree.default_left[questions],
+        chained=tree.chained[questions],
+        n_listed=np.diff(tree.category_start)[questions] if tree.categories.size > 0 else np.zeros_like(questions),
         categories=tree.categories,
-        n_rows=tree.n_rows[~inner],
-        weight=tree.weight[~inner],
+        n_rows=tree.n_rows[leaves],
+        weight=tree.weight[leaves],
         value=tree.value[described],
         impurity=np.empty(0) if classifying and not kept else tree.impurity[described],
     )
@@ -161,7 +214,6 @@ def joined_columns(parts: list[Columns]) -> Columns:
 
 def narrowed_forest(columns: Columns, sizes, criterion: int, output_start, bounded: bool) -> Forest:
     """Return columns, which hold trees of these sizes, in few bytes."""
-    threshold, threshold_start, threshold_code = coded_thresholds(columns.feature, columns.threshold)
     value, value_code = coded_values(columns.value)
     impure = columns.impurity != 0.0
     return Forest(
@@ -171,9 +223,7 @@ def narrowed_forest(columns: Columns, sizes, criterion: int, output_start, bound
         node_start=starts_of(sizes),
         inner=np.packbits(columns.inner),
         feature=narrowed(columns.feature),
-        threshold=threshold,
-        threshold_start=threshold_start,
-        threshold_code=threshold_code,
+        threshold=narrowed(columns.threshold),
         default_left=np.packbits(columns.default_left),
         chained=np.packbits(columns.chained[: columns.chained.size * columns.chained.any()]),
         n_listed=narrowed(columns.n_listed[: columns.n_listed.size * columns.n_listed.any()]),
@@ -204,14 +254,14 @@ def columns_at(forest: Forest, part: Part) -> Columns:
     return Columns(
         inner=bits_at(forest.inner, part.nodes),
         feature=forest.feature[questions].astype(np.int64),
-        threshold=thresholds_at(forest, questions),
+        threshold=forest.threshold[questions].astype(np.float64),
         default_left=bits_at(forest.default_left, questions),
         chained=chained,
         n_listed=n_listed,
         categories=forest.categories[first_listed : first_listed + int(n_listed.sum())],
         n_rows=n_rows,
         weight=(forest.weight[leaves] if forest.weight.size > 0 else n_rows).astype(np.float64),
-        value=values_at(forest, described),
+        value=values_at(forest, described).astype(np.float64),
         impurity=impurities_at(forest, described),
     )
 
@@ -231,19 +281,9 @@ def part_at(forest: Forest, first: int, last: int) -> Part:
     )
 
 
-def thresholds_at(forest: Forest, questions: slice) -> np.ndarray:
-    """Return the thresholds of some questions."""
-    if forest.threshold_code.size == 0:
-        return forest.threshold[questions].astype(np.float64)
-    place = forest.threshold_start[forest.feature[questions]] + forest.threshold_code[questions]
-    return forest.threshold[place].astype(np.float64)
-
-
 def values_at(forest: Forest, described: slice) -> np.ndarray:
-    """Return the values of some leaves or nodes."""
-    if forest.value_code.size == 0:
-        return forest.value[described].astype(np.float64)
-    return forest.value[forest.value_code[described]].astype(np.float64)
+    """Return the values of some leaves or nodes, as narrow as they are kept."""
+    return forest.value[described] if forest.value_code.size == 0 else forest.value[forest.value_code[described]]
 
 
 def impurities_at(forest: Forest, described: slice) -> np.ndarray:
@@ -266,34 +306,32 @@ def narrowed(numbers) -> np.ndarray:
     """
     if numbers.dtype.kind != "f":
         return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
-    return next(numbers.astype(dtype) for dtype in NARROW if holds(dtype, numbers))
+    return numbers.astype(NARROW[narrowest(np.ascontiguousarray(numbers).reshape(-1))])
 
 
-def holds(dtype, numbers) -> bool:
-    """Return whether all numbers come back from a dtype bit for bit, also a zero below 0."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        back = numbers.astype(dtype).astype(numbers.dtype)
-    return np.array_equal(back, numbers) and np.array_equal(np.signbit(back), np.signbit(numbers))
-
-
-def coded_thresholds(feature, threshold) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct thresholds feature by feature, where each begins, and codes; or plain ones if smaller."""
-    plain = narrowed(threshold)
-    first, codes = distinct_rows(np.column_stack([feature, threshold.view(np.int64)]).astype(np.int64))
-    order = np.lexsort((threshold[first], feature[first]))
-    start = starts_of(np.bincount(feature[first]))
-    rank = np.empty(first.size, dtype=np.int64)
-    rank[order] = np.arange(first.size) - start[feature[first[order]]]
-    table, code = narrowed(threshold[first[order]]), narrowed(rank[codes])
-    if table.nbytes + start.nbytes + code.nbytes < plain.nbytes:
-        return table, start, code
-    return plain, np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.uint8)
+@njit(cache=True, nogil=True)
+def narrowest(numbers):
+    """Return the place of the first dtype from which all numbers come back bit for bit, also a zero below 0."""
+    at = 0
+    for x in numbers:
+        if at < 3 and not (math.copysign(1.0, x) > 0.0 and x <= MOST[2] and math.floor(x) == x):
+            at = 3
+        while at < 3 and x > MOST[at]:
+            at += 1
+        if at == 3 and np.float64(np.float32(x)) != x:
+            return 4
+    return at
 
 
 def coded_values(value) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows of values and a code for each; or the rows themselves, and no code, if smaller."""
+    """Return the distinct rows of values and a code for each; or the rows themselves, and no code, if smaller.
+
+    Single values are left as they are: means of amounts are hardly ever equal.
+    """
     plain = narrowed(value)
-    first, codes = distinct_rows(np.ascontiguousarray(value).view(np.int64))
+    if value.shape[1] < 2:
+        return plain, np.empty(0, dtype=np.uint8)
+    first, codes = distinct_rows(np.ascontiguousarray(value, dtype=np.float64).view(np.int64))
     table, code = narrowed(value[first]), narrowed(codes)
     if table.nbytes + code.nbytes < plain.nbytes:
         return table, code

@@ -1,7 +1,8 @@
 """Columns become integer codes, once: everything that grows trees reads codes, never numbers.
 
 A code is the rank of a value among the distinct values of its column, so a cut between two codes is a cut between
-two values and nothing is lost. A column with more than 65,536 distinct values is cut into as many quantile bins.
+two values and nothing is lost. A column with more distinct values than there may be bins is cut into so many quantile
+bins.
 
     column     2.5   7.0   2.5   nan   4.0
     code         0     2     0     3     1        missing comes last
@@ -88,8 +89,8 @@ class Rare(NamedTuple):
     common: int
 
 
-def binned_dense(X, n_categories, rare_share: float, n_threads: int) -> Binned:
-    """Return a dense matrix as codes.
+def binned_dense(X, n_categories, rare_share: float, n_threads: int, max_bins: int = MOST_CODES) -> Binned:
+    """Return a dense matrix as codes, at most ``max_bins`` for the numbers of a column.
 
     ``n_categories`` has, for each column, -1 for numbers, and for a category the number of its codes, which stand in
     X already. ``rare_share`` is the largest share of rare entries for which a column is kept by those only.
@@ -109,38 +110,38 @@ def binned_dense(X, n_categories, rare_share: float, n_threads: int) -> Binned:
     def columns_of(room: np.ndarray, first: int) -> list:
         columns = room[: min(COLUMN_BLOCK, X.shape[1] - first)]
         copy_columns(X, first, columns)
-        return [kept(columns[i], n_categories[first + i], rare_share) for i in range(columns.shape[0])]
+        return [kept(columns[i], n_categories[first + i], rare_share, max_bins) for i in range(columns.shape[0])]
 
     blocks = results_of(block, range(0, X.shape[1], COLUMN_BLOCK), n_threads)
     return joined([column for part in blocks for column in part], n_categories, X.shape[0])
 
 
-def binned_sparse(X, n_categories, n_threads: int) -> Binned:
+def binned_sparse(X, n_categories, n_threads: int, max_bins: int = MOST_CODES) -> Binned:
     """Return a csc matrix as codes; zero is the common value of every column, and nothing is made dense."""
 
     def column(j: int) -> tuple:
         stored = slice(X.indptr[j], X.indptr[j + 1])
-        return from_stored(X.data[stored], X.indices[stored], X.shape[0])
+        return from_stored(X.data[stored], X.indices[stored], X.shape[0], max_bins)
 
     return joined(results_of(column, range(X.shape[1]), n_threads), n_categories, X.shape[0])
 
 
-def from_stored(values, rows, n_rows: int) -> tuple:
+def from_stored(values, rows, n_rows: int, max_bins: int) -> tuple:
     """Return a sparse column: the codes of its values and of zero, and the entries that are not zero."""
     if rows.size == n_rows and not (values == 0).any():  # no zero anywhere
         column = np.empty(n_rows)
         column[rows] = values
-        return kept(column, -1, 1.0)
-    found = ranked(np.append(values.astype(np.float64), 0.0), -1)
+        return kept(column, -1, 1.0, max_bins)
+    found = ranked(np.append(values.astype(np.float64), 0.0), -1, max_bins)
     codes = found.codes if found.rank.size == 0 else found.rank[found.codes]
     common = int(codes[-1])
     rare = codes[:-1] != common
     return found, Rare(rows[rare].astype(np.int32), codes[:-1][rare].astype(np.int32), common)
 
 
-def kept(values, n_categories: int, rare_share: float) -> tuple:
+def kept(values, n_categories: int, rare_share: float, max_bins: int) -> tuple:
     """Return a column with all its codes, or with its rare entries only if those are few."""
-    found = ranked(values, n_categories)
+    found = ranked(values, n_categories, max_bins)
     common = int(found.counts.argmax())
     n_rare = values.size - int(found.counts[common])
     if n_rare > rare_share * values.size and found.counts.size <= MOST_CODES:
@@ -171,14 +172,14 @@ def copy_columns(X, first, columns):
             columns[j, i] = X[i, first + j]
 
 
-def ranked(values, n_categories: int) -> Ranked:
+def ranked(values, n_categories: int, max_bins: int) -> Ranked:
     """Return the ranks of a column's values; missing numbers come last."""
     if n_categories >= 0:
         names = np.arange(n_categories, dtype=np.float64)
         codes = values.astype(np.int32)
         return Ranked(codes, ITSELF, names, names, np.bincount(codes, minlength=n_categories), 0, True)
     codes, seen, counts = few_ranks(values, values.view(np.uint64))
-    if seen.size > 0:
+    if 0 < seen.size <= max_bins:
         return ranked_few(codes, seen, counts)
     lowest, width = whole_range(values)
     if 0 < width <= min(WIDEST_TABLE, 4 * values.size + MOST_CODES):
@@ -188,9 +189,10 @@ def ranked(values, n_categories: int) -> Ranked:
         n_missing = int(np.isnan(values).sum())
         codes, distinct = sorted_ranks(values, np.argsort(values), n_missing)
         counts = np.bincount(codes, minlength=distinct.size + (n_missing > 0))
-    if counts.size <= MOST_CODES:
+    n_bins = min(max_bins, MOST_CODES - (n_missing > 0))
+    if distinct.size <= n_bins:
         return Ranked(codes, ITSELF, distinct, distinct, counts, n_missing, True)
-    return quantile_bins(codes, distinct, counts, n_missing)
+    return quantile_bins(codes, distinct, counts, n_missing, n_bins)
 
 
 def ranked_few(codes, seen, counts) -> Ranked:
@@ -286,9 +288,8 @@ def sorted_ranks(values, order, n_missing):
     return codes, distinct[:n_distinct].copy()
 
 
-def quantile_bins(codes, distinct, counts, n_missing: int) -> Ranked:
-    """Return codes of at most 65,536 bins that hold about equally many rows; equal values stay together."""
-    n_bins = MOST_CODES - (n_missing > 0)
+def quantile_bins(codes, distinct, counts, n_missing: int, n_bins: int) -> Ranked:
+    """Return codes of at most ``n_bins`` bins that hold about equally many rows; equal values stay together."""
     up_to = np.cumsum(counts[: distinct.size])
     bins = ((up_to - 1) * n_bins) // up_to[-1]
     _, first, bins = np.unique(bins, return_index=True, return_inverse=True)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from eigenwood.core.bits import word_count
 from eigenwood.core.threads import WorkQueue, results_of
@@ -191,27 +192,51 @@ def is_plain(ground: Ground) -> bool:
 
 
 def tree_of(growth: Growth) -> Tree:
-    """Return the nodes of a growth as a tree, in preorder unless some are open."""
+    """Return the nodes of a growth as a tree, in preorder."""
     n_nodes = growth.counts[N_NODES]
-    whole, real, value = growth.whole[:n_nodes], growth.real[:n_nodes], growth.value[:n_nodes]
-    order = preorder(whole[:, LEFT], whole[:, RIGHT], 0)
-    number = np.empty(n_nodes + 1, dtype=np.int32)
-    number[order], number[n_nodes] = np.arange(n_nodes), LEAF
-    whole = whole[order]
-    return Tree(
-        left=number[whole[:, LEFT]],
-        right=number[whole[:, RIGHT]],
-        feature=whole[:, FEATURE].copy(),
-        threshold=real[order, THRESHOLD],
-        default_left=whole[:, DEFAULT_LEFT].astype(bool),
-        chained=whole[:, CHAINED].astype(bool),
-        category_start=starts(whole[:, LISTED]),
-        categories=growth.categories[: growth.counts[N_CATEGORIES]].copy(),
-        impurity=real[order, IMPURITY],
-        n_rows=whole[:, N_ROWS].astype(np.int64),
-        weight=real[order, WEIGHT],
-        value=value[order],
+    left, right, feature, threshold, default_left, chained, n_listed, impurity, n_rows, weight, value = in_preorder(
+        growth.whole[:n_nodes], growth.real[:n_nodes], growth.value[:n_nodes]
     )
+    return Tree(
+        left=left,
+        right=right,
+        feature=feature,
+        threshold=threshold,
+        default_left=default_left,
+        chained=chained,
+        category_start=starts(n_listed) if growth.categories.size > 0 else np.zeros(n_nodes + 1, dtype=np.int64),
+        categories=growth.categories[: growth.counts[N_CATEGORIES]].copy(),
+        impurity=impurity,
+        n_rows=n_rows,
+        weight=weight,
+        value=value,
+    )
+
+
+@njit(cache=True, nogil=True)
+def in_preorder(whole, real, value):
+    """Return what is known of the nodes, in preorder: small ones were written when all large ones were there."""
+    n_nodes, order = whole.shape[0], preorder(whole[:, LEFT], whole[:, RIGHT], 0)
+    number = np.empty(n_nodes, dtype=np.int32)
+    for i in range(n_nodes):
+        number[order[i]] = i
+    left, right = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes, dtype=np.int32)
+    feature, threshold = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes)
+    default_left, chained = np.empty(n_nodes, dtype=np.bool_), np.empty(n_nodes, dtype=np.bool_)
+    n_listed, n_rows = np.empty(n_nodes, dtype=np.int64), np.empty(n_nodes, dtype=np.int64)
+    impurity, weight, values = np.empty(n_nodes), np.empty(n_nodes), np.empty(value.shape)
+    for i in range(n_nodes):
+        node = order[i]
+        is_leaf = whole[node, LEFT] == LEAF
+        left[i] = LEAF if is_leaf else number[whole[node, LEFT]]
+        right[i] = LEAF if is_leaf else number[whole[node, RIGHT]]
+        feature[i], threshold[i] = whole[node, FEATURE], real[node, THRESHOLD]
+        default_left[i], chained[i] = whole[node, DEFAULT_LEFT] != 0, whole[node, CHAINED] != 0
+        n_listed[i], n_rows[i] = whole[node, LISTED], whole[node, N_ROWS]
+        impurity[i], weight[i] = real[node, IMPURITY], real[node, WEIGHT]
+        for k in range(value.shape[1]):
+            values[i, k] = value[node, k]
+    return left, right, feature, threshold, default_left, chained, n_listed, impurity, n_rows, weight, values
 
 
 def open_places(piece: Piece) -> Iterator[tuple[int, Place]]:
