@@ -19,6 +19,7 @@ from eigenwood.core.distinct import fingerprints
 from eigenwood.core.forest.nodes import Forest, joined, packed, tree_at
 from eigenwood.core.forest.predicting import Walk, forest_leaves, forest_means, walk_of
 from eigenwood.core.rows import rows_of
+from eigenwood.core.tree.binning import MOST_CODES
 from eigenwood.core.tree.nodes import Tree
 from eigenwood.core.tree.predicting import decision_path, leaves_of
 from eigenwood.core.tree.predicting import walk_of as tree_walk
@@ -76,11 +77,12 @@ FEW_ROWS = 64  # so many rows are predicted by one thread: to start others takes
 
 HANDED_ON = (
     "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_leaf_nodes",
-    "min_impurity_decrease", "ccp_alpha", "monotonic_cst", "max_bins", "categorical_features",
+    "min_impurity_decrease", "ccp_alpha", "monotonic_cst", "categorical_features",
 )  # fmt: skip
 FOREST_PARAMS = {
     **{name: TREE_PARAMS[name] for name in HANDED_ON},
     "n_estimators": Number(at_least=1, whole=True),
+    "max_bins": AnyOf(Nothing(), Number(at_least=2, at_most=MOST_CODES, whole=True)),
     "max_features": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(), Choice((*FEATURE_COUNTS, OOB))),
     "bootstrap": Flag(),
     "oob_score": Metric(),

@@ -81,10 +81,6 @@ SHARED = {
         "For each feature 1 if predictions must not fall as it rises, -1 if they must not rise, else 0.",
     ),
     "leaf_uncertainty": Words("float, default=0.0", "A node whose impurity is at most this is not split."),
-    "max_bins": Words(
-        "int or None, default=None",
-        "Cut a column with more values than this into so many bins of about equally many rows; None for 65,536.",
-    ),
     "categorical_features": Words(
         "'from_dtype', None or list, default='from_dtype'",
         "Which columns are categories: the texts and categoricals of a frame, none, or names, indices or a mask.",

@@ -10,7 +10,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.core.tree.binning import MOST_CODES, Binned
+from eigenwood.core.tree.binning import Binned
 from eigenwood.core.tree.growing import grown, growth_steps
 from eigenwood.core.tree.nodes import Tree
 from eigenwood.core.tree.predicting import decision_path, leaves_of
@@ -73,7 +73,6 @@ TREE_PARAMS = {
     "ccp_alpha": Number(at_least=0),
     "monotonic_cst": Signs(),
     "leaf_uncertainty": Number(at_least=0),
-    "max_bins": AnyOf(Nothing(), Number(at_least=2, at_most=MOST_CODES, whole=True)),
     "categorical_features": CategoricalFeatures(),
     "categorical_split": Choice(CATEGORICAL_SPLITS),
     "prune": AnyOf(Nothing(), Choice(PRUNINGS)),
@@ -99,6 +98,8 @@ TREE_STATE = {
 
 class DecisionTree(MultiOutputMixin, Watched, TreeGate):
     """What both trees share."""
+
+    max_bins = None  # what a forest may choose and a tree does not
 
     nodes_: Tree
     pruning_curve_: np.ndarray
@@ -383,7 +384,6 @@ class DecisionTreeClassifier(ClassifierMixin, ClassGate, DecisionTree):
         ccp_alpha=0.0,
         monotonic_cst=None,
         leaf_uncertainty=0.0,
-        max_bins=None,
         categorical_features=FROM_DTYPE,
         categorical_split=SUBSET,
         prune=None,
@@ -406,7 +406,6 @@ class DecisionTreeClassifier(ClassifierMixin, ClassGate, DecisionTree):
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
         self.leaf_uncertainty = leaf_uncertainty
-        self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
         self.prune = prune
@@ -494,7 +493,6 @@ class DecisionTreeRegressor(RegressorMixin, AmountGate, DecisionTree):
         ccp_alpha=0.0,
         monotonic_cst=None,
         leaf_uncertainty=0.0,
-        max_bins=None,
         categorical_features=FROM_DTYPE,
         categorical_split=SUBSET,
         prune=None,
@@ -516,7 +514,6 @@ class DecisionTreeRegressor(RegressorMixin, AmountGate, DecisionTree):
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
         self.leaf_uncertainty = leaf_uncertainty
-        self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
         self.prune = prune

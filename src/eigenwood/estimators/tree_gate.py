@@ -42,6 +42,7 @@ EXACT = 2.0**52  # sums of whole numbers up to this are exact
 class TreeGate(BaseEstimator, ABC):
     """The gate of trees and forests: nothing behind it looks at X or y again."""
 
+    max_bins: int | None
     categories_: list
     n_outputs_: int
 

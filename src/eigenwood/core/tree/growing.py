@@ -52,7 +52,7 @@ from eigenwood.core.tree.splitting import Rule, new_bench
 
 ROUND_ROWS = 65_536  # rows that make a round, of which callbacks hear
 MOST_LOGS = 1 << 22  # counts whose logarithms are kept
-MOST_SLOTS = 4096  # of thin columns that are written out for a small node
+MOST_SLOTS = 65_536  # of thin columns that are written out for a small node
 
 
 class Piece(NamedTuple):
