@@ -138,15 +138,14 @@ def new_hand(codes, target, n_sums: int) -> Hand:
 @uncounted
 def finish(codes, features, target, rows, rule, logs, growth, hand):
     """Grow the small nodes that are left for later, each to its end."""
-    later, stack = growth.later, hand.stack
+    later = growth.later
     for i in range(growth.counts[N_LATER]):
         start, end = later[i, START], later[i, END]
         take(target, rows[start:end], hand)
         n_slots = take_entries(codes, rows[start:end], hand)
-        stack[0, START], stack[0, END], stack[0, DEPTH] = 0, end - start, later[i, DEPTH]
-        stack[0, PARENT], stack[0, SIDE], stack[0, KEPT] = later[i, PARENT], later[i, SIDE], 0
-        hand.seeds[0] = growth.later_seeds[i]
-        hand.constants[0, :] = 0
+        hand.constant[:] = 0
+        line = (later[i, DEPTH], later[i, PARENT])
+        wait(hand, 0, 0, end - start, line, later[i, SIDE], False, growth.later_seeds[i])
         grow_small(codes, features, target.starts, rule, logs, growth, hand, n_slots)
 
 
@@ -198,8 +197,8 @@ def take_entries(codes, rows, hand):
 @uncounted
 def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
     """Grow the node that waits in ``hand`` to its end."""
-    stack, seeds, constants, counts = hand.stack, hand.seeds, hand.constants, growth.counts
-    n_stack, own, weights, n_words = 1, hand.own, hand.node_weights, hand.constant.size
+    stack, seeds, counts = hand.stack, hand.seeds, growth.counts
+    n_stack, own, weights = 1, hand.own, hand.node_weights
     classifying, rows = is_classifying(rule.criterion), hand.node_rows
     while n_stack > 0:
         n_stack -= 1
@@ -231,8 +230,8 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
         write_leaf(growth.whole, growth.real, node, n, known)
         if stays_leaf(known, pure, place, rule):
             continue
-        for k in range(n_words):
-            hand.constant[k] = constants[n_stack, k]
+        for k in range(hand.constant.size):
+            hand.constant[k] = hand.constants[n_stack, k]
         kept = stack[n_stack, KEPT] == 1 and n > 2
         if not kept and 2 < n <= NEAR and codes.feature.size <= WORTH * rule.max_features:
             write_orders(
@@ -257,16 +256,21 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
         growth.real[node, THRESHOLD] = middle_between(features, split.feature, split.below, split.above)
         growth.whole[node, FEATURE] = split.feature
         growth.whole[node, DEFAULT_LEFT] = split.missing_left if split.missing_left >= 0 else balance > 0.0
-        for s in range(2):  # the left one is to be taken first
-            here = n_stack + s
-            stack[here, START] = start if s == 1 else start + n_left
-            stack[here, END] = start + n_left if s == 1 else end
-            stack[here, DEPTH], stack[here, PARENT], stack[here, SIDE] = depth + 1, node, LEFT if s == 1 else RIGHT
-            stack[here, KEPT] = kept
-            seeds[here] = mixed(seed + ONE) if s == 1 else mixed(seed + ONE + ONE)
-            for k in range(n_words):
-                constants[here, k] = hand.constant[k]
+        middle, line = start + n_left, (depth + 1, node)
+        wait(hand, n_stack, middle, end, line, RIGHT, kept, mixed(seed + ONE + ONE))
+        wait(hand, n_stack + 1, start, middle, line, LEFT, kept, mixed(seed + ONE))
         n_stack += 2
+
+
+@inlined
+def wait(hand, at, start, end, line, side, kept, seed):
+    """Let a node wait at a place of the stack; ``line`` has its depth and its parent."""
+    stack = hand.stack
+    hand.seeds[at] = seed
+    stack[at, START], stack[at, END], stack[at, DEPTH], stack[at, PARENT] = start, end, line[0], line[1]
+    stack[at, SIDE], stack[at, KEPT] = side, kept
+    for k in range(hand.constant.size):
+        hand.constants[at, k] = hand.constant[k]
 
 
 @uncounted
@@ -341,7 +345,7 @@ def moved(is_left, n, own, start, weights, spare):
     balance = 0.0
     for i in range(n):
         row = own[start + i]
-        left = np.int64(is_left[row])
+        left = int(is_left[row])
         own[start + n_left] = row
         spare[n_right] = row
         n_left += left
@@ -361,7 +365,7 @@ def move_orders(order, constant, is_left, start, n, n_left, spare):
         keys, n_front, n_back = order[at, start : start + n], 0, 0
         for i in range(n):
             key = keys[i]
-            left = np.int64(is_left[key & PLACE])
+            left = int(is_left[key & PLACE])
             keys[n_front] = key
             spare[n_back] = key
             n_front += left
@@ -588,7 +592,7 @@ def order_more(keys, n, counts, ordered):
     least, greatest = keys[0], keys[0]
     for i in range(n):
         least, greatest = min(least, keys[i]), max(greatest, keys[i])
-    first, shift = least >> PLACE_BITS, PLACE_BITS
+    shift = PLACE_BITS
     while np.int64(greatest >> shift) - (least >> shift) >= SPREAD * n:
         shift += 1
     first = np.int64(least >> shift)
@@ -601,9 +605,9 @@ def order_more(keys, n, counts, ordered):
         counts[b] = before
         before += here
     for i in range(n):
-        b = np.int64(keys[i] >> shift) - first
-        j = counts[b]
-        counts[b] = j + 1
+        bucket = np.int64(keys[i] >> shift) - first
+        j = counts[bucket]
+        counts[bucket] = j + 1
         ordered[j] = keys[i]
     for b in range(n_buckets):
         counts[b] = 0

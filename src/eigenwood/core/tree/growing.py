@@ -40,6 +40,7 @@ from eigenwood.core.tree.branching import (
     Place,
     Target,
     grow_nodes,
+    leave_for_later,
     new_growth,
     sample_of,
     with_longer_lists,
@@ -170,17 +171,27 @@ def part_of(ground: Ground, rows: np.ndarray, place: Place, max_splits: int) -> 
     local = Place(0, n_rows, place.depth, np.uint64(place.seed), place.only, place.lower, place.upper)
     n_open, n_nodes = n_rows if rule.multiway else 2, 3 if max_splits == 1 and not rule.multiway else 2 * n_rows
     growth = new_growth(local, n_rows, n_nodes, n_values, word_count(codes.feature.size), n_open)
-    bench = new_bench(codes, features, rule, n_sums, n_rows if n_rows > small else 0, n_outputs)
-    room, spare = sample_of(target, rows, rule.criterion), np.empty(n_rows, dtype=np.int32)
-    n_listed = bench.lines.size if (features.kind == CATEGORY).any() else 0
-    fixed = codes, target, rows, features, rule, signs, logs, small
-    while not grow_nodes(*fixed, growth, bench, room, spare, max_splits, n_listed):
-        growth = with_longer_lists(growth, n_listed)
+    if n_rows > small:
+        growth = grown_large(ground, rows, growth, small, n_sums, max_splits)
+    else:
+        leave_for_later(growth, local, -1, 0)
     if growth.counts[N_LATER] > 0:
         finish(codes, features, target, rows, rule, logs, growth, new_hand(codes, target, n_sums))
     n_open = growth.counts[N_OPEN]
     is_open = growth.opened[:n_open], growth.open_seeds[:n_open], growth.open_bounds[:n_open]
     return tree_of(growth), float(growth.first_decrease[0]), is_open
+
+
+def grown_large(ground: Ground, rows, growth: Growth, small: int, n_sums: int, max_splits: int) -> Growth:
+    """Return a growth without its large nodes: they are split, and small ones left for later."""
+    (codes, features), target, rule, signs, logs, _ = ground
+    bench = new_bench(codes, features, rule, n_sums, rows.size, target.starts.size - 1)
+    room, spare = sample_of(target, rows, rule.criterion), np.empty(rows.size, dtype=np.int32)
+    n_listed = bench.lines.size if (features.kind == CATEGORY).any() else 0
+    fixed = codes, target, rows, features, rule, signs, logs, small
+    while not grow_nodes(*fixed, growth, bench, room, spare, max_splits, n_listed):
+        growth = with_longer_lists(growth, n_listed)
+    return growth
 
 
 def is_plain(ground: Ground) -> bool:
