@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from eigenwood.core.tree.binning import binned_dense, binned_sparse
-from eigenwood.core.tree.branching import LARGEST, Target
-from eigenwood.core.tree.growing import grown, growth_steps
+from eigenwood.core.tree.branching import LARGEST, Place, Target
+from eigenwood.core.tree.growing import Ground, grown, growth_steps, log_table, part_of
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
 from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD
 from eigenwood.core.tree.splitting import Rule
@@ -162,6 +162,23 @@ def fit(data, rules, **options):
     *_, last = steps(data, rules, **options)
     assert last.last
     return grown(last)
+
+
+def ground_of(data, rules, max_features=None, at_random=False, **storage):
+    """Return what stays the same while a tree grows."""
+    target, rule = target_of(data), rule_of(data, rules, max_features, at_random)
+    signs = np.array(rules.signs or (0,) * data.X.shape[1], dtype=np.int64)
+    rows = np.arange(len(data.X), dtype=np.int32)
+    return Ground(binned(data, **storage), target, rule, signs, log_table(target, rule), rows)
+
+
+def fit_in_one_call(data, rules, seed=0, **options):
+    """Return the tree as forests grow theirs."""
+    ground = ground_of(data, rules, **options)
+    root = Place(0, ground.rows.size, 0, np.uint64(seed), -1, -np.inf, np.inf)
+    tree, _, (is_open, _, _) = part_of(ground, ground.rows, root, ground.rows.size)
+    assert len(is_open) == 0
+    return tree
 
 
 # ---- comparing ----------------------------------------------------------------------------------------------------

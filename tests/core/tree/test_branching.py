@@ -15,7 +15,6 @@ from eigenwood.core.tree.branching import (
     sample_of,
     with_longer_lists,
 )
-from eigenwood.core.tree.growing import Ground, log_table, part_of
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR
 from eigenwood.core.tree.nodes import LEAF
 from tests.core.tree import cases
@@ -25,18 +24,7 @@ from tests.naive import tree as naive
 ROOT = Place(0, 0, 0, np.uint64(0), -1, -np.inf, np.inf)
 
 
-def grown_in_one_call(data, rules, seed=0, max_features=None, at_random=False, **storage):
-    """Return the tree as forests grow theirs."""
-    target, rule = cases.target_of(data), cases.rule_of(data, rules, max_features, at_random)
-    signs = np.array(rules.signs or (0,) * data.X.shape[1], dtype=np.int64)
-    rows = np.arange(len(data.X), dtype=np.int32)
-    ground = Ground(cases.binned(data, **storage), target, rule, signs, log_table(target, rule), rows)
-    tree, _, (is_open, _, _) = part_of(ground, rows, ROOT._replace(end=rows.size, seed=np.uint64(seed)), rows.size)
-    assert len(is_open) == 0
-    return tree
-
-
-def nested(seed, criterion, n_rows=80):
+def nested(seed, criterion, n_rows=50):
     """Return a table of columns that are constant where the first one is low: the lower, the more of them."""
     data = cases.table(seed, criterion, n_rows, n_features=1, kinds=(cases.dense,), weighted=seed % 2 == 0)
     rng, first = np.random.default_rng(seed), data.X[:, :1]
@@ -144,28 +132,28 @@ def test_more_rows_than_a_byte_can_count_are_moved():
 @pytest.mark.parametrize("multiway", [False, True])
 @pytest.mark.parametrize("criterion", cases.CRITERIA)
 def test_one_call_gives_the_tree_of_many(monkeypatch, criterion, multiway, options):
-    for seed in range(3):
-        data = cases.table(seed, criterion, n_rows=60, weighted=seed % 2 == 0)
+    for seed in range(2):
+        data = cases.table(seed, criterion, n_rows=45, weighted=seed % 2 == 0)
         X, categories = cases.with_categories(np.random.default_rng(seed), data.X)
         data, rules = data._replace(X=X, categories=categories), naive.Rules(criterion, multiway=multiway)
         monkeypatch.setattr(growing, "SMALL", 1)
         many = cases.fit(data, rules, seed=seed, **options)
         for small in (1, 5, 20, 10**9):  # from lone rows to the whole tree
             monkeypatch.setattr(growing, "SMALL", small)
-            cases.assert_same_trees(grown_in_one_call(data, rules, seed, **options), many, exact=False)
+            cases.assert_same_trees(cases.fit_in_one_call(data, rules, seed=seed, **options), many, exact=False)
 
 
 @pytest.mark.parametrize("max_features", [1, 2, 7])
 @pytest.mark.parametrize("criterion", cases.CRITERIA)
 def test_what_is_known_to_be_constant_below_changes_nothing(monkeypatch, criterion, max_features):
-    for seed in range(4):
+    for seed in range(2):
         data, rules, trees = nested(seed, criterion), naive.Rules(criterion), []
         for small in (1, 30):
             monkeypatch.setattr(growing, "SMALL", small)
             trees.append(cases.fit(data, rules, seed=seed, max_features=max_features))  # known to nobody, if 1
             for rare_share in SHARES:
                 options = {"max_features": max_features, "rare_share": rare_share}
-                trees.append(grown_in_one_call(data, rules, seed, **options))
+                trees.append(cases.fit_in_one_call(data, rules, seed=seed, **options))
         for tree in trees[1:]:
             cases.assert_same_trees(trees[0], tree, exact=False)
 
@@ -198,7 +186,7 @@ def test_many_nodes_wait_at_once(monkeypatch, small):
     n_rows, rules = 100, naive.Rules("squared_error")
     data = naive.Data(np.arange(float(n_rows))[:, None], 4.0 ** np.arange(n_rows)[:, None], np.ones(n_rows))
     monkeypatch.setattr(growing, "SMALL", small)
-    at_once = grown_in_one_call(data, rules)
+    at_once = cases.fit_in_one_call(data, rules)
     assert at_once.left.size == 2 * n_rows - 1
     assert_array_equal(at_once.n_rows[:n_rows], np.arange(n_rows, 0, -1))  # all on the left come first
     monkeypatch.setattr(growing, "SMALL", 1)
@@ -210,7 +198,7 @@ def test_as_many_small_nodes_are_left_for_later_as_there_are(monkeypatch, small)
     """Every other row is of the same class, so that they are cut off one by one."""
     n_rows, rules, rooms = 80, naive.Rules("gini"), []
     data = naive.Data(np.arange(float(n_rows))[:, None], np.arange(n_rows)[:, None] % 2, np.ones(n_rows), (2,))
-    whole = grown_in_one_call(data, rules)
+    whole = cases.fit_in_one_call(data, rules)
 
     def room(*sizes):
         rooms.append(new_growth(*sizes))
@@ -219,7 +207,7 @@ def test_as_many_small_nodes_are_left_for_later_as_there_are(monkeypatch, small)
 
     monkeypatch.setattr(growing, "SMALL", small)
     monkeypatch.setattr(growing, "new_growth", room)
-    cases.assert_same_trees(grown_in_one_call(data, rules), whole)
+    cases.assert_same_trees(cases.fit_in_one_call(data, rules), whole)
     assert rooms[0].counts[N_LATER] == n_rows - small + 1
 
 
@@ -230,7 +218,7 @@ def test_many_categories_are_listed(monkeypatch, multiway):
     X = rng.integers(n_categories, size=(n_rows, 2)).astype(float)
     data = naive.Data(X, cases.labels(rng, n_rows, (2,)), np.ones(n_rows), (2,), (0, 1))
     rules = naive.Rules("gini", multiway=multiway)
-    at_once = grown_in_one_call(data, rules)
+    at_once = cases.fit_in_one_call(data, rules)
     assert at_once.categories.size > n_categories  # so that the list grew longer
     cases.assert_leaves_hold_their_rows(at_once, data)
     monkeypatch.setattr(growing, "SMALL", 1)

@@ -319,7 +319,7 @@ def test_same_bits_for_any_number_of_threads(monkeypatch, criterion, options):
 @pytest.mark.parametrize("storage", STORAGES, ids=str)
 @pytest.mark.parametrize("small", [1, 4, 8])
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_a_table_of_its_own_for_small_nodes_changes_nothing(monkeypatch, criterion, small, storage):
+def test_where_small_nodes_begin_changes_nothing(monkeypatch, criterion, small, storage):
     for seed in range(3):
         data = cases.table(seed, criterion, n_rows=30, weighted=seed % 2 == 0)
         if "as_sparse" not in storage:

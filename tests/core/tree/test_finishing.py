@@ -1,0 +1,605 @@
+"""Small nodes that grow to their end in one loop: the tree of the general way, bit by bit, and what the loop calls."""
+
+import numpy as np
+import pytest
+from numba import config
+from numpy.testing import assert_allclose, assert_array_equal
+
+from eigenwood.core.bits import ONE, add_member
+from eigenwood.core.distinct import mixed
+from eigenwood.core.tree import growing
+from eigenwood.core.tree.adding import write_groups
+from eigenwood.core.tree.cutting import tie_of
+from eigenwood.core.tree.finishing import (
+    FEW,
+    LANES,
+    NEAR,
+    PLACE,
+    PLACE_BITS,
+    SHORT,
+    SMALL,
+    SPREAD,
+    VERY_FEW,
+    WORTH,
+    cut_amounts,
+    cut_classes,
+    cut_in_order,
+    cut_of_two,
+    cut_pair,
+    dense_cut,
+    gather_keys,
+    make_small_draw,
+    mark_left,
+    missing_at,
+    move_orders,
+    moved,
+    new_hand,
+    next_drawn,
+    order_few,
+    order_more,
+    order_very_few,
+    put_in_order,
+    slot_cost,
+    take,
+    take_entries,
+    with_last_first,
+    write_keys,
+    write_orders,
+)
+from eigenwood.core.tree.growing import log_table
+from eigenwood.core.tree.impurity import cost
+from eigenwood.core.tree.splitting import drawn, key_of, make_draw
+from tests.core.tree import cases
+from tests.core.tree.roots import SHARES, root_of, sums_of
+from tests.naive import tree as naive
+
+COMPILED = not config.DISABLE_JIT  # if not, a tree takes a hundred times as long
+SEEDS = range(12 if COMPILED else 1)
+SIZES = (2, 3, VERY_FEW, VERY_FEW + 1, FEW, FEW + 1, 64, *((300,) if COMPILED else ()))
+TARGETS = [("gini", (2,)), ("gini", (4,)), ("entropy", (2,)), ("entropy", (3,)), ("squared_error", ())]
+LIMITS = (
+    {"min_samples_leaf": 2},
+    {"min_samples_leaf": 9},
+    {"min_leaf_weight": 3.0},
+    {"min_samples_leaf": 3, "min_leaf_weight": 7.0},
+    {"min_samples_split": 7},
+    {"max_depth": 3},
+    {"min_decrease": 0.02},
+    {"pure_enough": 0.3},
+)
+
+
+def two_valued(rng, n_rows):
+    return rng.integers(2, size=n_rows)
+
+
+def rare_and_missing(rng, n_rows):
+    return np.where(rng.random(n_rows) < 0.1, np.nan, cases.rare_counts(rng, n_rows))
+
+
+KINDS = (*cases.COLUMNS, two_valued, rare_and_missing)
+
+
+def whole_weights(rng, n_rows):
+    return rng.integers(1, 4, size=n_rows).astype(float)
+
+
+def whole_table(seed, criterion, n_classes, n_rows, weighted=False, kinds=KINDS, n_features=6):
+    """Return a table whose sums are exact, in whatever order they are added up."""
+    data = cases.table(seed, criterion, n_rows, n_classes=n_classes, kinds=kinds, n_features=n_features)
+    return data._replace(weights=whole_weights(np.random.default_rng(seed), n_rows)) if weighted else data
+
+
+def the_general_way(monkeypatch, fit, *given, **options):
+    """Return the tree of which no node is grown by the loop for small ones."""
+    with monkeypatch.context() as patched:
+        patched.setattr(growing, "is_plain", lambda ground: False)
+        return fit(*given, **options)
+
+
+def assert_same_both_ways(monkeypatch, data, rules, fit=cases.fit, **options):
+    tree = fit(data, rules, **options)
+    cases.assert_same_trees(tree, the_general_way(monkeypatch, fit, data, rules, **options))
+    return tree
+
+
+# ---- the tree of the general way ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rare_share", SHARES)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_small_nodes_grow_as_the_general_way_grows_them(monkeypatch, criterion, n_classes, weighted, rare_share):
+    for n_rows in SIZES:
+        for seed in SEEDS:
+            data = whole_table(seed, criterion, n_classes, n_rows, weighted)
+            assert_same_both_ways(monkeypatch, data, naive.Rules(criterion), seed=seed, rare_share=rare_share)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_columns_of_one_kind_alone(monkeypatch, criterion, n_classes, kind):
+    for seed, n_rows in enumerate((10, 40, 60)):
+        data = whole_table(seed, criterion, n_classes, n_rows, seed == 1, (kind,), 4)
+        for rare_share in (-1.0, 0.5):
+            assert_same_both_ways(monkeypatch, data, naive.Rules(criterion), rare_share=rare_share)
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_limits_are_kept_as_by_the_general_way(monkeypatch, criterion, n_classes, limits):
+    for seed in range(20 if COMPILED else 2):
+        data = whole_table(seed, criterion, n_classes, (60, 25, 12)[seed % 3], weighted=seed % 2 == 0)
+        for rare_share in (0.0, 0.5):
+            assert_same_both_ways(monkeypatch, data, naive.Rules(criterion, **limits), rare_share=rare_share)
+
+
+@pytest.mark.parametrize("n_features", [6, WORTH * 2 + 1, 24])
+@pytest.mark.parametrize("max_features", [1, 2, 5])
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_the_same_features_are_drawn(monkeypatch, criterion, n_classes, max_features, n_features):
+    """With 24 features the draw is a heap; where few of them are looked at, no orders are kept."""
+    for seed in range(10 if COMPILED else 1):
+        n_rows, limits = (50, 33, 9)[seed % 3], ({}, {"min_samples_leaf": 2})[seed % 2]
+        data = whole_table(seed, criterion, n_classes, n_rows, weighted=seed % 2 == 0, n_features=n_features)
+        options = {"seed": seed, "max_features": max_features}
+        for rare_share in (0.0, 0.5):
+            assert_same_both_ways(monkeypatch, data, naive.Rules(criterion, **limits), rare_share=rare_share, **options)
+
+
+@pytest.mark.parametrize("max_features", [1, 4])
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_columns_with_many_more_codes_than_the_node_has_rows(monkeypatch, criterion, n_classes, max_features):
+    kinds = (cases.dense, cases.tied, rare_and_missing)
+    data = whole_table(3, criterion, n_classes, 3000 if COMPILED else 700, True, kinds, 4)
+    for seed, n_rows in enumerate((2, 5, 20, 50, NEAR + 1)[: 5 if COMPILED else 4]):
+        rows = np.random.default_rng(seed).permutation(len(data.X))[:n_rows]
+        options = {"seed": seed, "rows": rows, "max_features": max_features}
+        assert_same_both_ways(monkeypatch, data, naive.Rules(criterion), **options)
+
+
+@pytest.mark.parametrize("small", [1, 2, 9, 30])
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_below_large_nodes_small_ones_grow_as_by_the_general_way(monkeypatch, criterion, n_classes, small):
+    monkeypatch.setattr(growing, "SMALL", small)
+    for seed in range(6 if COMPILED else 1):
+        data = whole_table(seed, criterion, n_classes, 64, weighted=seed % 2 == 0)
+        for fit in (cases.fit, cases.fit_in_one_call):
+            assert_same_both_ways(monkeypatch, data, naive.Rules(criterion), fit, seed=seed, max_features=4)
+
+
+@pytest.mark.skipif(not COMPILED, reason="so many rows take long")
+@pytest.mark.parametrize("max_features", [2, 6])
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_with_many_rows_both_ways_are_used(monkeypatch, criterion, n_classes, max_features):
+    for seed in range(3):
+        data = whole_table(seed, criterion, n_classes, 5000, weighted=seed == 1)
+        options = {"seed": seed, "max_features": max_features, "rare_share": 0.5 * (seed % 2)}
+        rules = naive.Rules(criterion, min_samples_leaf=1 + seed)
+        tree = assert_same_both_ways(monkeypatch, data, rules, **options)
+        assert tree.n_rows[0] > SMALL > tree.n_rows[tree.feature >= 0].min()
+        cases.assert_same_trees(tree, assert_same_both_ways(monkeypatch, data, rules, cases.fit_in_one_call, **options))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_amounts_with_uneven_weights(monkeypatch, seed):
+    data = cases.table(seed, "squared_error", 40, weighted=True, tied_targets=False, kinds=KINDS, n_features=5)
+    tree = cases.fit(data, naive.Rules("squared_error"), seed=seed)
+    general = the_general_way(monkeypatch, cases.fit, data, naive.Rules("squared_error"), seed=seed)
+    cases.assert_same_trees(tree, general, exact=False)
+
+
+def test_what_the_loop_cannot_do_goes_the_general_way():
+    def is_plain(data, criterion="gini", at_random=False, **rules):
+        return growing.is_plain(cases.ground_of(data, naive.Rules(criterion, **rules), at_random=at_random))
+
+    data, amounts = (whole_table(0, criterion, (2,), 30) for criterion in ("gini", "squared_error"))
+    uneven = cases.weights(np.random.default_rng(0), 30)
+    X, categories = cases.with_categories(np.random.default_rng(0), data.X)
+    assert is_plain(data)
+    assert is_plain(data._replace(weights=2.0 * data.weights), "entropy", min_samples_leaf=3, min_leaf_weight=0.5)
+    assert is_plain(amounts._replace(weights=uneven), "squared_error")
+    assert not is_plain(data._replace(weights=uneven))
+    assert not is_plain(data, at_random=True)
+    assert not is_plain(data, signs=(0, 0, 1, 0, 0, 0))
+    assert not is_plain(data, "error")
+    assert not is_plain(amounts, "poisson")
+    assert not is_plain(amounts._replace(y=np.hstack([amounts.y, amounts.y])), "squared_error")
+    assert not is_plain(data._replace(X=X, categories=categories))
+
+
+def test_more_slots_than_can_be_written_out_go_the_general_way(monkeypatch):
+    data = whole_table(1, "gini", (2,), 40, kinds=(cases.rare_counts,))
+    ground = cases.ground_of(data, naive.Rules("gini"))
+    n_slots = ground.binned.codes.slot_feature.size
+    assert n_slots > 1
+    for most, plain in ((n_slots, True), (n_slots - 1, False)):
+        monkeypatch.setattr(growing, "MOST_SLOTS", most)
+        assert growing.is_plain(ground) == plain
+
+
+@pytest.mark.parametrize("limits", [{}, {"min_samples_leaf": 2}], ids=str)
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_nothing_is_left_for_the_next_node(monkeypatch, criterion, n_classes, limits):
+    hands = []
+
+    def kept_hand(*given):
+        hands.append(new_hand(*given))
+        return hands[-1]
+
+    monkeypatch.setattr(growing, "new_hand", kept_hand)
+    for seed in range(3):
+        cases.fit(whole_table(seed, criterion, n_classes, 60), naive.Rules(criterion, **limits))
+        hand = hands.pop()
+        assert not any(array.any() for array in (hand.slot_sums, hand.slot_bits, hand.slot_at, hand.counts, hand.sums))
+
+
+# ---- keys in order -----------------------------------------------------------------------------------------------
+
+
+def keys_of(rng, n, n_codes):
+    """Return the keys of some rows, which stand in their own order, with room for as many as are compared at once."""
+    codes, places = rng.integers(n_codes, size=n), np.sort(rng.choice(SMALL, size=n, replace=False))
+    keys = np.zeros(n + LANES, dtype=np.uint32)
+    keys[:n] = (codes << PLACE_BITS) | places
+    return keys
+
+
+def assert_put_in_order(order, keys, n, *room):
+    expected, ordered = np.sort(keys[:n]), np.zeros(n, dtype=np.uint32)
+    order(keys, n, *room, ordered)
+    assert_array_equal(ordered, expected)
+
+
+@pytest.mark.parametrize("n_codes", [1, 2, 5, 300, 65_536])
+def test_keys_are_put_in_order_like_numpys(n_codes):
+    rng = np.random.default_rng(n_codes)
+    ranks, counts = np.empty(FEW, dtype=np.int32), np.zeros(SPREAD * SMALL, dtype=np.int32)
+    for n in range(1, 71):
+        assert_put_in_order(order_very_few, keys_of(rng, n, n_codes), n)
+        assert_put_in_order(order_more, keys_of(rng, n, n_codes), n, counts)
+        assert_put_in_order(put_in_order, keys_of(rng, n, n_codes), n, ranks, counts)
+        if n <= FEW:
+            assert_put_in_order(order_few, keys_of(rng, n, n_codes), n, ranks)
+        assert not counts.any()
+
+
+@pytest.mark.parametrize("n_codes", [2, 1000, 65_536])
+@pytest.mark.parametrize("n", [255, 256, 1000, SMALL - 1, SMALL])
+def test_many_keys_are_put_in_order_like_numpys(n, n_codes):
+    keys, counts = keys_of(np.random.default_rng(n), n, n_codes), np.zeros(SPREAD * SMALL, dtype=np.int32)
+    assert_put_in_order(put_in_order, keys, n, np.empty(FEW, dtype=np.int32), counts)
+    assert not counts.any()
+
+
+@pytest.mark.parametrize("n", [40, 300])
+def test_keys_that_lie_far_apart_or_all_together(n):
+    rng, counts = np.random.default_rng(n), np.zeros(SPREAD * SMALL, dtype=np.int32)
+    for lone in (0, 65_535):
+        codes = rng.integers(30_000, 30_020, size=n)
+        codes[n // 2] = lone
+        keys = ((codes << PLACE_BITS) | np.arange(n)).astype(np.uint32)
+        assert_put_in_order(order_more, keys, n, counts)
+        assert not counts.any()
+
+
+def test_an_order_is_numpys_stable_one():
+    rng = np.random.default_rng(0)
+    for n in (5, 20, 60, 500):
+        codes = rng.integers(4, size=n)
+        keys, ordered = np.zeros(n + LANES, dtype=np.uint32), np.empty(n, dtype=np.uint32)
+        keys[:n] = (codes << PLACE_BITS) | np.arange(n)
+        put_in_order(keys, n, np.empty(FEW, dtype=np.int32), np.zeros(SPREAD * n, dtype=np.int32), ordered)
+        assert_array_equal(ordered & PLACE, np.argsort(codes, kind="stable"))
+
+
+def test_the_last_keys_come_first():
+    keys = np.arange(9, dtype=np.uint32)
+    for n_last in range(9):
+        assert_array_equal(with_last_first(keys, 9, n_last, np.empty(9, dtype=np.uint32)), np.roll(keys, n_last))
+
+
+# ---- the best cut of keys in order -------------------------------------------------------------------------------
+
+
+def best_of_all(keys, first, last, data, root, min_weight):
+    """Return the least cost of a cut and its place, after trying them one by one; the first of those that are equal."""
+    least, place = np.inf, -1
+    codes, rows, starts = keys >> PLACE_BITS, (keys & PLACE).astype(int), root.target.starts
+    near = data._replace(y=data.y - (0 if data.n_classes else root.known.centre))
+    for j in range(first, last):
+        sides = rows[: j + 1], rows[j + 1 :]
+        if codes[j] == codes[j + 1] or min(data.weights[side].sum() for side in sides) < min_weight:
+            continue
+        both = sum(cost(sums_of(near, side)[:-1], starts, root.rule.criterion) for side in sides)
+        if both < least - tie_of(root.known):
+            least, place = both, j
+    return least, place
+
+
+def cut_of_keys(keys, first, last, data, root, min_weight, logs):
+    """Return the same of the kernel for the criterion."""
+    known, total, weights, tie = root.known, root.sums, data.weights, tie_of(root.known)
+    if not data.n_classes:
+        amounts = np.ascontiguousarray(data.y[:, 0])
+        return cut_amounts(keys, first, last, amounts, weights, known.centre, known.weight, total[1], min_weight, tie)
+    labels = data.y[:, 0].astype(np.int32)
+    if root.rule.criterion == cases.CRITERIA["gini"] and total.size == 2:
+        return cut_pair(keys, first, last, labels, weights, total[0], total[1], min_weight, tie)
+    return cut_classes(
+        keys, first, last, labels, weights, total, np.empty(total.size), known.weight, min_weight, tie,
+        root.rule.criterion, logs,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("limits", [(1, 0, 0.0), (3, 0, 0.0), (1, 0, 9.0), (1, 5, 0.0), (2, 4, 6.0)], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_no_cut_costs_less(criterion, n_classes, weighted, limits):
+    min_leaf, first, min_weight = limits
+    for seed in range(12):
+        rng, n = np.random.default_rng(seed), (2, 4, 9, 30)[seed % 4]
+        data = whole_table(seed, criterion, n_classes, n, weighted)
+        root, codes = root_of(data, naive.Rules(criterion)), np.sort(rng.integers((3, 8, 40)[seed % 3], size=n))
+        keys = ((codes << PLACE_BITS) | rng.permutation(n)).astype(np.uint32)
+        ends = max(first, min_leaf - 1), n - min_leaf
+        least, place = best_of_all(keys, *ends, data, root, min_weight)
+        for logs in (log_table(root.target, root.rule), np.empty(0)):
+            found, at = cut_of_keys(keys, *ends, data, root, min_weight, logs)
+            assert_allclose(found, least, rtol=1e-9, atol=1e-9)
+            assert at == place
+
+
+def at_hand(data, rules, **storage):
+    """Return the root of a table, and a hand that has it."""
+    root = root_of(data, rules, **storage)
+    hand = new_hand(root.codes, root.target, root.sums.size)
+    take(root.target, root.sample.rows, hand)
+    n, hand.constant[:] = len(data.X), 0
+    hand.total[:], hand.node_rows[:n], hand.node_weights[:n] = root.sums, root.sample.rows, data.weights
+    hand.node_labels[: root.sample.labels.shape[0]] = root.sample.labels
+    hand.node_amounts[: root.sample.amounts.shape[0]] = root.sample.amounts
+    return root, hand
+
+
+def varied_column(seed, criterion, n_classes, n_rows, kind):
+    """Return a table of one column that is not constant, and whose targets are not all equal."""
+    for again in range(100):
+        data = whole_table(100 * seed + again, criterion, n_classes, n_rows, seed % 2 == 0, (kind,), 1)
+        if len(set(data.X[:, 0].astype(str))) > 1 and len(set(data.y[:, 0])) > 1:
+            return data
+    raise AssertionError
+
+
+def is_free(rules):
+    return rules.min_samples_leaf == 1 and rules.min_leaf_weight == 0.0
+
+
+def cut_by_order(root, hand, rules):
+    """Return the cut of the only column, whose keys are put in order."""
+    n, codes = root.sample.rows.size, root.codes
+    gather_keys(codes.columns, 0, hand.node_rows, hand.own, 0, n, hand.keys)
+    put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
+    return cut_in_order(
+        hand, hand.ordered, missing_at(codes, root.features, 0, 0), root.rule, is_free(rules),
+        log_table(root.target, root.rule), root.known, n,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("limits", [{}, *LIMITS[:4]], ids=str)
+@pytest.mark.parametrize("kind", [cases.dense, cases.tied, cases.holed, cases.mostly_missing])
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_the_cut_of_a_column_is_the_textbooks(criterion, n_classes, kind, limits):
+    rules = naive.Rules(criterion, **limits)
+    for seed, n_rows in enumerate((2, 3, VERY_FEW, 20, 40)):
+        data = varied_column(seed, criterion, n_classes, n_rows, kind)
+        root, hand = at_hand(data, rules, rare_share=-1.0)
+        found, below, above, side = cut_by_order(root, hand, rules)
+        node = naive.new_node(data, list(range(n_rows)), (), (-np.inf, np.inf), rules, naive.first)
+        least, question = naive.best_about(data, node, 0, rules)
+        assert below != above
+        if question is None:
+            assert found == np.inf
+            continue
+        worst = node.weight * node.impurity
+        assert_allclose(root.known.cost - found, worst - least, rtol=1e-9, atol=1e-9 * worst)
+        assert root.features.highs[below] == data.X[data.X[:, 0] <= question.threshold, 0].max()
+        assert above == min(code for code in root.codes.columns[0] if code > below)
+        assert side == (question.missing_left if np.isnan(data.X).any() else -1)
+
+
+@pytest.mark.parametrize("limits", [{}, {"min_samples_leaf": 2}], ids=str)
+@pytest.mark.parametrize("kind", [cases.dense, cases.tied, cases.holed, two_valued])
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_whichever_way_a_column_is_looked_at(criterion, n_classes, kind, limits):
+    """From its order that is kept, added up, or put in order now."""
+    rules = naive.Rules(criterion, **limits)
+    for seed, n_rows in enumerate((2, 3, VERY_FEW, 20, FEW + 1)):
+        root, hand = at_hand(varied_column(seed, criterion, n_classes, n_rows, kind), rules, rare_share=-1.0)
+        codes, features, logs = root.codes, root.features, log_table(root.target, root.rule)
+        write_orders(
+            codes.columns, hand.constant, hand.node_rows, hand.own, 0, n_rows, hand.keys, hand.ranks, hand.counts,
+            hand.order,
+        )  # fmt: skip
+        expected = cut_by_order(root, hand, rules)
+        for kept in (False, True):
+            found = dense_cut(
+                codes, features, hand, 0, missing_at(codes, features, 0, 0), root.rule, is_free(rules), logs,
+                root.known, 0, n_rows, kept,
+            )  # fmt: skip
+            assert_allclose(found[0], expected[0], rtol=1e-9, atol=1e-9)
+            assert found[1:] == expected[1:]
+        assert not hand.sums.any()
+
+
+@pytest.mark.parametrize("column", [(0, 1), (1, 0), (1, np.nan), (np.nan, 1), (1, 1), (np.nan, np.nan)], ids=str)
+@pytest.mark.parametrize("weights", [(1, 1), (2, 3)], ids=str)
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_two_rows_are_told_apart_as_many_are(criterion, n_classes, weights, column):
+    y = np.array([[0], [1]]) if n_classes else np.array([[3.0], [7.0]])
+    rules = naive.Rules(criterion)
+    root, hand = at_hand(
+        naive.Data(np.array(column, dtype=float)[:, None], y, np.array(weights, dtype=float), n_classes), rules,
+        rare_share=-1.0,
+    )  # fmt: skip
+    expected = cut_by_order(root, hand, rules)
+    missing = missing_at(root.codes, root.features, 0, 0)
+    found = cut_of_two(hand.keys, hand.amounts, hand.weights, root.known.centre, missing)
+    assert_allclose(found[0], expected[0], rtol=1e-12, atol=1e-12)
+    assert found[1:] == expected[1:]
+    assert (found[0] < np.inf) == (found[1] != found[2]) == (str(column[0]) != str(column[1]))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_one_slot_against_all_other_rows(criterion, n_classes, weighted):
+    data = whole_table(2, criterion, n_classes, 25, weighted)
+    root, slot = root_of(data, naive.Rules(criterion)), np.arange(25) % 3 == 0
+    near, starts = data._replace(y=data.y - (0 if n_classes else root.known.centre)), root.target.starts
+    sums = np.array([sums_of(near, slot), sums_of(near, ~slot)])
+    expected = sum(cost(line[:-1], starts, root.rule.criterion) for line in sums)
+    for line in (0, 1):
+        found = slot_cost(sums, line, root.sums, starts, root.known.weight, root.rule.criterion, np.empty(0))
+        assert_allclose(found, expected, rtol=1e-9)
+
+
+# ---- thin columns ------------------------------------------------------------------------------------------------
+
+
+def some_rows(seed, rare_share):
+    """Return a coded table, and some of its rows in any order."""
+    data = whole_table(seed, "gini", (2,), 40, kinds=(cases.thin, cases.rare_counts, rare_and_missing, cases.tied))
+    rows = np.random.default_rng(seed).permutation(40)[: (1, 2, 3, 5, 20, 40)[seed % 6]].astype(np.int32)
+    return data, cases.binned(data, rare_share=rare_share), rows
+
+
+def entries_of(codes, row):
+    """Return what a row has that is rare: features and codes."""
+    slots = codes.entries[codes.entry_start[row] : codes.entry_start[row + 1]]
+    return [(int(codes.slot_feature[slot]), int(codes.slot_code[slot])) for slot in slots]
+
+
+@pytest.mark.parametrize("rare_share", SHARES)
+@pytest.mark.parametrize("seed", range(12))
+def test_entries_are_taken_where_some_rows_have_them_and_others_do_not(seed, rare_share):
+    data, (codes, _), rows = some_rows(seed, rare_share)
+    hand = new_hand(codes, cases.target_of(data), 2)
+    for own in (rows, rows[::-1], rows[: (rows.size + 1) // 2]):  # nothing of one is left for the next
+        n_slots = take_entries(codes, own, hand)
+        having = [entries_of(codes, row) for row in own]
+        varying = {entry for row in having for entry in row if not all(entry in other for other in having)}
+        kept = [*zip(hand.slot_feature[:n_slots].tolist(), hand.slot_code[:n_slots].tolist(), strict=True)]
+        assert kept == sorted(varying)
+        assert [int(key) for key in hand.slot_keys[:n_slots]] == [mixed(np.uint64(feature + 1)) for feature, _ in kept]
+        assert not hand.slot_at.any()
+        for i, row in enumerate(having):
+            slots = hand.entries[hand.entry_start[i] : hand.entry_start[i + 1]]
+            assert [kept[slot] for slot in slots] == [entry for entry in row if entry in varying]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_keys_of_thin_columns_have_the_codes_of_dense_ones(seed):
+    data, (codes, features), rows = some_rows(seed, 0.5)
+    dense, _ = cases.binned(data, rare_share=-1.0)
+    hand, n, n_columns = new_hand(codes, cases.target_of(data), 2), rows.size, codes.feature.size
+    take(cases.target_of(data), rows, hand)
+    hand.node_rows[:n] = rows
+    n_slots = take_entries(codes, rows, hand)
+    hand.slots[:n_slots] = np.arange(n_slots)
+    n_groups = write_groups(hand.slots, n_slots, hand.slot_feature, hand.group)
+    for at in range(n_columns + n_groups):
+        write_keys(codes, features, hand, at, 0, n)
+        found = hand.keys[:n] >> PLACE_BITS
+        assert_array_equal(hand.keys[:n] & PLACE, np.arange(n))
+        if at < n_columns:
+            assert_array_equal(found, codes.columns[at, rows])
+        else:
+            feature = hand.slot_feature[hand.group[at - n_columns]]
+            assert_array_equal(found, dense.meaning[dense.start[feature] + dense.columns[feature, rows].astype(int)])
+
+
+def test_the_code_of_missing_numbers_is_the_last_of_a_column():
+    rng = np.random.default_rng(0)
+    kinds = cases.tied, cases.holed, cases.dense, cases.mostly_missing
+    X = np.column_stack([kind(rng, 30) for kind in kinds])
+    data = naive.Data(X.astype(float), cases.labels(rng, 30, (2,)), np.ones(30), (2,))
+    codes, features = cases.binned(data, rare_share=-1.0)
+    for at in range(4):
+        missing, is_missing = missing_at(codes, features, at, at), np.isnan(X[:, at])
+        assert (missing >= 0) == is_missing.any()
+        assert_array_equal(codes.columns[at] == missing, is_missing)
+    codes, features = cases.binned(data, rare_share=0.5)
+    assert missing_at(codes, features, codes.feature.size, 3) == features.missing[3] >= 0
+
+
+# ---- rows are moved ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", [-1, 9])
+def test_codes_up_to_the_cut_and_missing_ones_go_left(missing):
+    codes, places = np.array([3, 9, 0, 5, 4, 9]), np.array([2, 5, 7, 8, 11, 30])
+    keys, is_left = ((codes << PLACE_BITS) | places).astype(np.uint32), np.zeros(40, dtype=np.uint8)
+    mark_left(keys, 6, 4, missing, is_left)
+    assert_array_equal(is_left[places], (codes <= 4) | (codes == missing))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_are_moved_and_keep_their_order(seed):
+    rng = np.random.default_rng(seed)
+    start, n, places = 7, 20, np.sort(rng.permutation(40)[:32]).astype(np.uint32)
+    own, is_left, weights = places.copy(), rng.integers(2, size=40).astype(np.uint8), whole_weights(rng, 40)
+    n_left, balance = moved(is_left, n, own, start, weights, np.empty(40, dtype=np.uint32))
+    inside = places[start : start + n]
+    goes_left = is_left[inside] == 1
+    expected = [*places[:start], *inside[goes_left], *inside[~goes_left], *places[start + n :]]
+    assert_array_equal(own, expected)
+    assert n_left == goes_left.sum()
+    assert balance == weights[inside[goes_left]].sum() - weights[inside[~goes_left]].sum()
+
+
+@pytest.mark.parametrize("n", [3, 20, 33, 100])
+def test_orders_are_written_of_columns_that_may_vary_and_both_sides_keep_them(n):
+    rng, start, n_columns = np.random.default_rng(n), 5, 4
+    columns, rows = rng.integers(6, size=(n_columns, 300)).astype(np.uint16), rng.permutation(300)[:n]
+    own = np.arange(n + 9, dtype=np.uint32)
+    constant, order = np.zeros(1, dtype=np.uint64), np.full((n_columns, n + 9), 77, dtype=np.uint32)
+    add_member(constant, 2)
+    room = np.empty(n + LANES, dtype=np.uint32), np.empty(FEW, dtype=np.int32), np.zeros(SPREAD * n, dtype=np.int32)
+    write_orders(columns, constant, rows.astype(np.uint32), own, start, n, *room, order)
+
+    keys = (columns[:, rows].astype(np.uint32) << PLACE_BITS) | own[start : start + n]
+    is_left = rng.integers(2, size=n + 9).astype(np.uint8)
+    goes_left = is_left[start : start + n] == 1
+    expected = np.full_like(order, 77)  # nothing is written to others
+    expected[[0, 1, 3], start : start + n] = np.sort(keys[[0, 1, 3]], axis=1)
+    assert_array_equal(order, expected)
+
+    move_orders(order, constant, is_left, start, n, int(goes_left.sum()), np.empty(n, dtype=np.uint32))
+    for at in (0, 1, 3):
+        expected[at, start : start + n] = [*np.sort(keys[at, goes_left]), *np.sort(keys[at, ~goes_left])]
+    assert_array_equal(order, expected)
+
+
+# ---- the draw ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_groups", [0, 3, 30])
+@pytest.mark.parametrize("n_columns", [1, 5, SHORT, SHORT + 1, 40])
+def test_the_draw_is_in_the_order_of_its_keys(n_columns, n_groups):
+    rng = np.random.default_rng(n_columns + n_groups)
+    features = rng.permutation(100)[: n_columns + n_groups]
+    dense, slot_feature = features[:n_columns], np.repeat(np.sort(features[n_columns:]), 2)  # two slots for each
+    slots, group = np.arange(slot_feature.size), np.empty(slot_feature.size + 1, dtype=np.int64)
+    assert write_groups(slots, slots.size, slot_feature, group) == n_groups
+    feature_keys, slot_keys = (mixed(each.astype(np.uint64) + ONE) for each in (dense, slot_feature))
+    constant, draw = np.zeros(1, dtype=np.uint64), np.empty(n_columns + slots.size, dtype=np.uint64)
+    for at in range(0, n_columns, 4):
+        add_member(constant, at)
+    candidates = [at for at in range(n_columns + n_groups) if at >= n_columns or at % 4]
+    asked = np.concatenate([dense, slot_feature[::2]])
+    for seed in rng.integers(2**63, size=5, dtype=np.uint64):
+        n = make_small_draw(draw, n_columns, n_groups, feature_keys, slot_keys, slots, group, constant, seed)
+        found = [int(next_drawn(draw, n - t)) for t in range(n)]
+        assert found == sorted(candidates, key=lambda at, seed=seed: int(key_of(seed + ONE, asked[at])))
+        n = make_draw(draw, n_columns + n_groups, dense, slot_feature, slots, group, constant, seed)
+        assert found == [int(drawn(draw, n - t)) for t in range(n)]
