@@ -46,6 +46,7 @@ SMALL = 4096  # rows
 VERY_FEW, FEW, LANES = 8, 32, 16  # so few rows are ordered by insertion, and by counting
 PLACE_BITS, PLACE = 12, SMALL - 1  # of a key: which row of the small node it is
 NEAR, WORTH = 256, 4  # rows of a node below which orders are kept, if at least one column in four is looked at
+BYTE_BITS, BYTE = 8, 255
 SHORT = 16  # of so few keys the least is found by looking at all
 START, END, DEPTH, PARENT, SIDE, KEPT = range(6)  # a node that waits
 LAST = np.uint32(np.iinfo(np.uint32).max)
@@ -525,7 +526,7 @@ def cut_in_order(hand, keys, missing, rule, is_free, logs, known, n):
     if code_in(keys[0]) == greatest:
         return np.inf, greatest, greatest, -1
     cost, j = cut_of_order(hand, keys, n, 0, rule, is_free, logs, known)
-    below, above = code_in(keys[max(j, 0)]), code_in(keys[j + 1]) if j >= 0 else greatest + 1
+    below, above = code_in(keys[max(j, 0)]), code_in(keys[j + 1]) if j >= 0 else greatest
     if greatest == missing:
         side = 0
         while code_in(keys[n - 1 - n_missing]) == missing:
@@ -588,36 +589,40 @@ def order_few(keys, n, ranks, ordered):
 
 @uncounted
 def order_more(keys, n, counts, ordered):
-    """Write keys in order: they fall into buckets, which are then sorted; ``counts`` are all zero before and after."""
+    """Write keys in order by counting codes or, where those lie far apart, first their low and then their high byte.
+
+    ``keys`` may be overwritten; ``counts`` are all zero before and after.
+    """
     least, greatest = keys[0], keys[0]
     for i in range(n):
         least, greatest = min(least, keys[i]), max(greatest, keys[i])
-    shift = PLACE_BITS
-    while np.int64(greatest >> shift) - (least >> shift) >= SPREAD * n:
-        shift += 1
-    first = np.int64(least >> shift)
-    n_buckets = np.int64(greatest >> shift) - first + 1
+    first, last = np.int64(least >> PLACE_BITS), np.int64(greatest >> PLACE_BITS)
+    if last - first < SPREAD * n:
+        put_by_digit(keys, n, PLACE_BITS, -1, first, last - first + 1, counts, ordered)
+        return
+    put_by_digit(keys, n, PLACE_BITS, BYTE, 0, BYTE + 1, counts, ordered)
+    put_by_digit(ordered, n, PLACE_BITS + BYTE_BITS, BYTE, 0, BYTE + 1, counts, keys)
     for i in range(n):
-        counts[np.int64(keys[i] >> shift) - first] += 1
+        ordered[i] = keys[i]
+
+
+@uncounted
+def put_by_digit(keys, n, shift, mask, first, n_digits, counts, ordered):
+    """Write keys in the order of some of their bits, equal ones as they stand."""
+    for i in range(n):
+        counts[(np.int64(keys[i] >> shift) & mask) - first] += 1
     before = np.int32(0)
-    for b in range(n_buckets):
-        here = counts[b]
-        counts[b] = before
+    for digit in range(n_digits):
+        here = counts[digit]
+        counts[digit] = before
         before += here
     for i in range(n):
-        bucket = np.int64(keys[i] >> shift) - first
-        j = counts[bucket]
-        counts[bucket] = j + 1
+        at = (np.int64(keys[i] >> shift) & mask) - first
+        j = counts[at]
+        counts[at] = j + 1
         ordered[j] = keys[i]
-    for b in range(n_buckets):
-        counts[b] = 0
-    if shift > PLACE_BITS:
-        for i in range(1, n):
-            key, j = ordered[i], i
-            while j > 0 and ordered[j - 1] > key:
-                ordered[j] = ordered[j - 1]
-                j -= 1
-            ordered[j] = key
+    for digit in range(n_digits):
+        counts[digit] = 0
 
 
 @inlined
