@@ -735,3 +735,34 @@ def test_nothing_is_said_without_need():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         RandomForestClassifier(30, oob_score=True, random_state=0, n_jobs=2).fit(X_IRIS, Y_IRIS).predict(X_IRIS)
+
+
+# ---- bins ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_a_column_with_more_values_than_bins_is_cut_into_bins_and_it_is_said(kind):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.random(400), rng.integers(0, 5, size=400)])
+    y = (X[:, 0] > 0.5).astype(int)
+    forests = {
+        bins: kind(5, max_features=None, random_state=0, max_bins=bins).fit(X, y) for bins in (10, 400, 4096, None)
+    }
+    assert [forest.certificate_["quantile bins"].value for forest in forests.values()] == [1, 0, 0, 0]
+    thresholds = {
+        bins: {*np.concatenate([tree.tree_.threshold for tree in forest])} for bins, forest in forests.items()
+    }
+    assert thresholds[400] == thresholds[4096] == thresholds[None]
+    for forest in forests.values():
+        assert forest.certificate_.holds
+    inside = [x for x in thresholds[10] if 0 < x < 1]
+    column = np.sort(X[:, 0]).reshape(10, 40)  # a bin in each line
+    middles = {0.5 * low.max() + 0.5 * high.min() for i, low in enumerate(column) for high in column[i + 1 :]}
+    assert inside
+    assert set(inside) <= middles
+
+
+@pytest.mark.parametrize("bins", [0, 1, 65_537, 2.5, "many"])
+def test_bins_that_are_none(bins):
+    with pytest.raises(InputError, match="max_bins"):
+        RandomForestClassifier(2, max_bins=bins).fit([[0.0], [1.0]], [0, 1])

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from eigenwood.core.tree import binning
 from eigenwood.core.tree.binning import CATEGORY, MOST_FEW, NUMBER, WIDEST_TABLE, binned_dense, binned_sparse
 from tests.core.tree import cases
 
@@ -43,8 +42,8 @@ def decoded(binned):
     return np.where(missing, np.nan, np.append(features.lows, np.nan)[places])
 
 
-def dense_of(X, rare_share=0.5, n_threads=1):
-    return binned_dense(np.ascontiguousarray(X), np.full(X.shape[1], -1), rare_share, n_threads)
+def dense_of(X, rare_share=0.5, n_threads=1, **bins):
+    return binned_dense(np.ascontiguousarray(X), np.full(X.shape[1], -1), rare_share, n_threads, **bins)
 
 
 def sparse_of(X, n_threads=1):
@@ -89,7 +88,7 @@ def test_equals_the_textbook(way, rare_share, holed):
 @given(st.lists(st.floats(allow_infinity=False), min_size=1, max_size=60), st.sampled_from(SHARES))
 def test_any_numbers_keep_their_order(values, rare_share):
     column = np.array(values)
-    codes = coded(dense_of(column[:, None], rare_share))[:, 0]
+    codes = coded(dense_of(column[:, None], rare_share, max_bins=40))[:, 0]
     assert_array_equal(codes, ranks(column))
 
 
@@ -204,19 +203,18 @@ def test_the_codes_of_categories_stand_for_themselves(rare_share):
 @pytest.mark.parametrize("rare_share", [0.0, 1.0])
 @pytest.mark.parametrize("holed", [False, True], ids=["whole", "holed"])
 @pytest.mark.parametrize("seed", range(5))
-def test_many_values_share_bins(monkeypatch, seed, holed, rare_share):
-    monkeypatch.setattr(binning, "MOST_CODES", 40)
+def test_many_values_share_bins(seed, holed, rare_share):
     rng = np.random.default_rng(seed)
     column = rng.normal(size=150)
     column[:30] = column[0]  # a heavy value
     if holed:
         column[40:60] = np.nan
-    binned = dense_of(rng.permutation(column)[:, None], rare_share)
-    features, codes = binned.features, coded(dense_of(column[:, None], rare_share))[:, 0]
+    binned = dense_of(rng.permutation(column)[:, None], rare_share, max_bins=40)
+    features, codes = binned.features, coded(dense_of(column[:, None], rare_share, max_bins=40))[:, 0]
     n_bins, there = features.lows.size, ~np.isnan(column)
 
     assert not features.exact[0]
-    assert n_bins + holed <= 40
+    assert n_bins <= 40
     assert_array_equal(codes[~there], n_bins)
     assert (features.lows[1:] > features.highs[:-1]).all()
     assert (features.lows[codes[there]] <= column[there]).all()
@@ -225,8 +223,26 @@ def test_many_values_share_bins(monkeypatch, seed, holed, rare_share):
     rows_of_bin = np.bincount(codes[there])
     assert (rows_of_bin > 0).all()
     # a bin may be longer than its share by the rows of one value
-    assert rows_of_bin.max() <= there.sum() / (40 - holed) + 30
-    assert np.sort(rows_of_bin)[-2] <= there.sum() / (40 - holed) + 1
+    assert rows_of_bin.max() <= there.sum() / 40 + 30
+    assert np.sort(rows_of_bin)[-2] <= there.sum() / 40 + 1
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("n_values", [2, 40, MOST_FEW, 2 * MOST_FEW])
+def test_as_many_values_as_bins_are_exact_and_one_more_is_not(n_values, missing):
+    column = np.random.default_rng(0).permutation(np.append(np.sqrt(np.arange(n_values)), [np.nan] * missing))
+    enough, too_few = (dense_of(column[:, None], max_bins=n_bins) for n_bins in (n_values, n_values - 1))
+    assert enough.features.exact[0]
+    assert enough.features.lows.size == n_values
+    assert not too_few.features.exact[0]
+    assert too_few.features.lows.size <= n_values - 1
+
+
+def test_sparse_columns_share_bins_too():
+    X = np.where(np.arange(300) % 3 > 0, np.arange(300.0), 0.0)[:, None]
+    binned = binned_sparse(sparse.csc_array(X), np.full(1, -1), 1, max_bins=20)
+    assert not binned.features.exact[0]
+    assert binned.features.lows.size <= 20
 
 
 @pytest.mark.slow

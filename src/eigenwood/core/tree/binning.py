@@ -32,7 +32,7 @@ NUMBER, CATEGORY = range(2)
 
 MOST_CODES = 65_536  # what 16 bits can tell apart
 COLUMN_BLOCK = 8  # columns of a C-contiguous matrix that share a cache line
-MOST_FEW, HASH_SIZE, HASH_BITS = 32, 256, np.uint64(255)  # so few values are found by a hash table
+MOST_FEW, HASH_SIZE, HASH_BITS = 1024, 4096, np.uint64(4095)  # so few values are found by a hash table
 ITSELF = np.empty(0, dtype=np.int32)
 WIDEST_TABLE = 1 << 21  # whole numbers in a range up to this are ranked by a table instead of by sorting
 
@@ -211,7 +211,7 @@ def few_ranks(values, bits):
     """
     table = np.full(HASH_SIZE, -1, dtype=np.int32)
     seen, counts = np.empty(MOST_FEW), np.zeros(MOST_FEW, dtype=np.int64)
-    codes = np.empty(values.size, dtype=np.uint8)
+    codes = np.empty(values.size, dtype=np.uint16)
     n_seen, missing = 0, -1
     for i in range(values.size):
         value = values[i]
