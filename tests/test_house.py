@@ -79,7 +79,7 @@ def test_a_second_process_compiles_nothing_for_trees():
 
 
 def test_every_kernel_is_cached_and_free_of_the_gil(repository):
-    for options in (UNCOUNTED, COUNTED):  # those of @uncounted, @inlined and @counted
+    for options in (UNCOUNTED, COUNTED):  # those of @uncounted, @inlined, @merged and @counted
         assert options["cache"]
         assert options["nogil"]
     for path in (repository / "src" / "eigenwood").rglob("*.py"):

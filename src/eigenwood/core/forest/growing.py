@@ -1,4 +1,4 @@
-"""One tree of a forest: from shared codes and its own weights, in one call without Python."""
+"""One tree of a forest: from shared codes and its own weights, in one go."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     root table   ████████████████████████
                  ████████████│███████████
-                 ██│███│█████│██ │████│██      a small node gets a table of its own, and grows to its end there
+                 ██│███│█████│██ │████│██      a small node is left for later: finishing.py grows it to its end
 
 Every draw comes from a seed that follows from the node's place in the tree, so it does not matter in how many calls,
 or on which threads, the parts of a tree are grown.

@@ -3,7 +3,8 @@
 Each column is cut where the two sides cost least, and the best of the columns wins. Which way a column goes depends on
 the node, never on the answer: a node of twenty rows is as exact as the root.
 
-    column of numbers, many rows for each code      added up by code, then one pass over the codes     cutting
+    column of numbers, many rows for each code      added up by code, then one pass over the codes     summing; with
+                                                    missing values or limits to heed                   cutting
                        few rows for each code       rows in the order of their codes                   ordering
     thin columns                                    added up together, then one pass each              adding
     categories                                      added up, put in order, then one pass              categories
