@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.bench_tree import EXPLAINED, SHARE_RIGHT, all_rows_to_learn_from, predicting
+from benchmarks.bench_tree import EXPLAINED, SHARE_RIGHT, all_rows_to_learn_from, predicting, with_large_nodes
 from benchmarks.case import Case, Quality
 from benchmarks.data import california_ten_times, covertype_seven_classes, covertype_two_classes, mnist_split
 from benchmarks.quality import TEST_ACCURACY
@@ -244,6 +244,7 @@ CASES = [
         contenders=all_of_them(HALF_OF_54),
         quality=TEST_ACCURACY,
         target="faster than all at equal or better accuracy",
+        small=with_large_nodes,
     ),
     Case(
         name="covertype_seven_classes_root_of_the_features",
@@ -251,6 +252,7 @@ CASES = [
         contenders=all_of_them(ROOT_OF_54),
         quality=TEST_ACCURACY,
         target="faster than all at equal or better accuracy",
+        small=with_large_nodes,
         time_limit=1800.0,
     ),
     Case(
@@ -259,6 +261,7 @@ CASES = [
         contenders=all_of_them(ROOT_OF_784),
         quality=TEST_ACCURACY,
         target="faster than all at equal or better accuracy",
+        small=with_large_nodes,
         time_limit=1800.0,
     ),
     Case(
@@ -267,6 +270,7 @@ CASES = [
         contenders=all_of_them(ALL_OF_8, "Regressor"),
         quality=EXPLAINED,
         target="faster than all at equal or better R²",
+        small=with_large_nodes,
         time_limit=1800.0,
     ),
     Case(
@@ -311,5 +315,6 @@ CASES = [
         },
         quality=TEST_ACCURACY,
         target="seconds ~ n log n",
+        small=with_large_nodes,
     ),
 ]
