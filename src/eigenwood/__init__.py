@@ -6,6 +6,7 @@ from eigenwood.estimators.expansion import PolynomialExpansion
 from eigenwood.estimators.forest import RandomForestClassifier, RandomForestRegressor
 from eigenwood.estimators.kernel_perceptron import KernelPerceptron
 from eigenwood.estimators.kernels import check_mercer
+from eigenwood.estimators.pca import PCA
 from eigenwood.estimators.perceptron import Perceptron
 from eigenwood.estimators.registry import verify
 from eigenwood.estimators.rules import rules
@@ -15,6 +16,7 @@ from eigenwood.proofs.claim import Certificate, Claim
 from eigenwood.validation.kernels import gamma_from_s, gamma_from_sigma
 
 __all__ = [
+    "PCA",
     "BaggingClassifier",
     "BaggingRegressor",
     "Certificate",

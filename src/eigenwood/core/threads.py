@@ -51,6 +51,20 @@ def results_of(work: Callable[[Task], Result], tasks: Sequence[Task], n_threads:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
+def ahead(items: Iterator[Task]) -> Iterator[Task]:
+    """Yield the same items, while the next one is being made on another thread: reading and computing overlap.
+
+    >>> list(ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    nothing = object()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(next, items, nothing)
+        while (item := waiting.result()) is not nothing:
+            waiting = pool.submit(next, items, nothing)
+            yield item  # type: ignore[misc]
+
+
 class WorkQueue(Generic[Task, Result]):
     """Work that is found while working: whoever is free takes the task that waits longest.
 

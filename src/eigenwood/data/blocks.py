@@ -1,6 +1,6 @@
 """Blocks: the rows of any source, a fixed number at a time, as often as needed.
 
-    array, .npy, Parquet, CSV, frame  ──►  Blocks  ──►  (block_rows, d), (block_rows, d), … (the rest, d)
+    array, .npy, Parquet, CSV, frame, .bed  ──►  Blocks  ──►  (block_rows, d), (block_rows, d), … (the rest, d)
 
 Every source gives the same blocks for the same rows, however its file was cut into row groups or batches: a
 result downstream must not depend on who wrote the file. Memory is bounded by the block, never by the source.
@@ -34,6 +34,7 @@ from eigenwood.data.files import (
     unknown_column,
     unknown_ending,
 )
+from eigenwood.data.genotypes import BLOCK_BYTES, genotypes
 from eigenwood.data.kinds import (
     MISSING_IN_FRAMES,
     MISSING_IN_TEXT_FILES,
@@ -48,7 +49,6 @@ from eigenwood.data.kinds import (
 from eigenwood.data.tables import FRAME_NAME, Table, narwhals_to_arrow, to_narwhals
 from eigenwood.errors import TableError
 
-BLOCK_BYTES = 32 * 2**20  # a few blocks fit the last-level cache of a large machine and the memory of any
 PAGE_BUFFER_BYTES = 2**16  # Parquet pages are read in this step, not a whole column of a row group at once
 
 Pieces = Callable[[], Iterable[np.ndarray]]
@@ -86,8 +86,8 @@ def blocks(
 ) -> Blocks:
     """Return the rows of ``source`` as a stream of C-contiguous float blocks, NaN where a value is missing.
 
-    ``source`` is a 2-d array or memmap, a path to .npy, .parquet, .feather, .arrow or a text file, or a
-    frame. ``columns`` picks and orders columns by name (an array's are x0, x1, …); all of them must hold
+    ``source`` is a 2-d array or memmap, a path to .npy, .parquet, .feather, .arrow, PLINK's .bed or a text file,
+    or a frame. ``columns`` picks and orders columns by name (an array's are x0, x1, …); all of them must hold
     numbers. ``block_rows`` defaults to about 32 MB per block. ``dtype`` defaults to float32 when every
     column is float32, else float64. Blocks are copies: writing into one changes nothing else.
 
@@ -138,7 +138,9 @@ def open_path(path: Path) -> Source:
         return arrow_source(path)
     if is_text_file(path):
         return text_source(path)
-    raise unknown_ending(path, (".npy", *READ_ENDINGS))
+    if path.suffix.lower() == ".bed":
+        return bed_source(path)
+    raise unknown_ending(path, (".npy", *READ_ENDINGS, ".bed"))
 
 
 def npy_source(path: Path) -> Source:
@@ -240,6 +242,18 @@ def text_source(path: Path) -> Source:
             first_row += batch.num_rows
 
     return Source(path.name, layout.names, frozenset(), None, pieces)
+
+
+def bed_source(path: Path) -> Source:
+    """Return PLINK's people as rows. The file lies by columns: each block of rows is one pass over all of it."""
+    everyone = genotypes(path)
+
+    def pieces(chosen, dtype, rows):
+        picked = everyone.aligned(chosen)
+        for start in range(0, everyone.n_people, rows):
+            yield picked.read(slice(start, start + rows), slice(None)).astype(dtype, copy=False)
+
+    return Source(path.name, list(everyone.columns), frozenset(everyone.columns), everyone.n_people, pieces)
 
 
 def typed_source(who: str, schema: pa.Schema, n_rows: int, batches: Callable) -> Source:

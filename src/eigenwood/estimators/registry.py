@@ -15,6 +15,7 @@ from eigenwood.estimators.encoder import TableEncoder, verify_encoder
 from eigenwood.estimators.expansion import PolynomialExpansion, verify_expansion
 from eigenwood.estimators.forest import RandomForestClassifier, RandomForestRegressor, verify_forest
 from eigenwood.estimators.kernel_perceptron import KernelPerceptron, verify_kernel_perceptron
+from eigenwood.estimators.pca import PCA, verify_pca
 from eigenwood.estimators.perceptron import Perceptron, verify_perceptron
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor, verify_tree
 from eigenwood.proofs.claim import Certificate
@@ -38,6 +39,7 @@ class Entry:
 ENTRIES = (
     Entry("table-encoder", TableEncoder, TRANSFORMATION, verify_encoder),
     Entry("polynomial-expansion", PolynomialExpansion, TRANSFORMATION, verify_expansion),
+    Entry("pca", PCA, TRANSFORMATION, verify_pca),
     Entry("perceptron", Perceptron, CLASSIFICATION, verify_perceptron, ({}, {"penalty": "l2", "alpha": 1e-3})),
     Entry(
         "kernel-perceptron",
@@ -114,7 +116,7 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cert
     entry = entry_of(model)
     check_is_fitted(model)
     if entry.task == TRANSFORMATION:
-        return entry.verify(model, X)
+        return entry.verify(model, X, *(() if sample_weight is None else (sample_weight,)))
     if entry.takes_tables:
         return entry.verify(model, X, y, sample_weight)
     data = check_training(

@@ -1,22 +1,58 @@
 """Figures: numbers in, Plotly figures out.
 
-Each file draws numbers and knows nothing of models. The two functions here take a fitted tree and hand its numbers on:
+Each file draws numbers and knows nothing of models. The functions here take a fitted model and hand its numbers on:
 
-    plots.tree(model)       rules(model)                    → tree_figure
-    plots.pruning(model)    its pruning_curve_              → pruning_figure
+    of a tree
+    plots.tree(model)                rules(model)                          → tree_figure
+    plots.pruning(model)             its pruning_curve_                    → pruning_figure
+
+    of a PCA, or a pipeline that ends in one
+    plots.scree(model)               its variances                         → scree_figure
+    plots.scores(model, X)           two columns of transform(X)           → scores_figure
+    plots.biplot(model, X)           the same, and two of its axes         → biplot_figure
+    plots.loadings(model)            its first axes                        → loadings_figure
+    plots.component_images(model)    its first axes, and its mean          → component_images_figure
+    plots.reconstructions(model, X)  inverse_transform of the first k      → reconstruction_figure
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
+from scipy import sparse
 
+from eigenwood.errors import InputError
+from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.rules import pruning_of, rules
+from eigenwood.plots.biplot import SCALINGS, biplot_coordinates, biplot_figure
+from eigenwood.plots.images import component_images_figure, reconstruction_figure
+from eigenwood.plots.loadings import loadings_figure, loadings_table
 from eigenwood.plots.pruning import pruning_figure
+from eigenwood.plots.scores import scores_figure
+from eigenwood.plots.scree import scree_figure
 from eigenwood.plots.tree import tree_figure
+from eigenwood.validation.arrays import check_matrix
 
-__all__ = ["pruning", "tree"]
+__all__ = [
+    "biplot",
+    "component_images",
+    "loadings",
+    "loadings_table",
+    "pruning",
+    "reconstructions",
+    "scores",
+    "scree",
+    "tree",
+]
+
+SOME_KS = (2, 10, 50, 200)  # shown if nobody says how many components to reconstruct with; and all of them
+
+
+# --- of a tree ------------------------------------------------------------------------------------
 
 
 def tree(model: Any, max_depth: int | None = None) -> go.Figure:
@@ -40,3 +76,215 @@ def pruning(model: Any) -> go.Figure:
     alphas, n_leaves, errors, chosen, measure = pruning_of(model)
     form = ".1%" if measure == "error" else ".4~g"
     return pruning_figure(alphas, n_leaves, errors, chosen, f"{measure} on validation rows", form)
+
+
+# --- of a PCA -------------------------------------------------------------------------------------
+
+
+def scree(model: Any) -> go.Figure:
+    """Return a figure of how much of the variance each component of a PCA holds, and the first of them together.
+
+    A share of the variance that was asked for is a thin line.
+    """
+    pca = fitted_pca("scree", model)
+    asked = pca.n_components
+    wanted = float(asked) if isinstance(asked, float | np.floating) and 0.0 < asked < 1.0 else None
+    return scree_figure(pca.explained_variance_, float(pca.total_variance_), int(pca.n_components_), wanted)
+
+
+def scores(
+    model: Any,
+    X: Any,
+    colour: Any = None,
+    axes: tuple[int, int] = (0, 1),
+    names: Sequence[str] | None = None,
+    equal_aspect: bool = True,
+) -> go.Figure:
+    """Return a figure of the rows of X where two components of a PCA put them.
+
+    ``colour`` has a value for each row, or is the name of a column of X. Texts and few integers that repeat are
+    categories; other numbers are amounts (numbers given as texts are categories). ``names`` are those of the rows.
+    With ``equal_aspect`` distances on the paper are distances between rows.
+    """
+    pca = fitted_pca("scores", model)
+    axes = two_axes("scores", pca, axes)
+    points = np.asarray(model.transform(X))[:, list(axes)]
+    colours, colour_name = colours_of("scores", X, colour, len(points))
+    names = row_names("scores", names, len(points))
+    return scores_figure(points, shares_of(pca, axes), axes, colours, names, colour_name, equal_aspect)
+
+
+def biplot(
+    model: Any,
+    X: Any,
+    scaling: str = "form",
+    colour: Any = None,
+    axes: tuple[int, int] = (0, 1),
+    names: Sequence[str] | None = None,
+) -> go.Figure:
+    """Return a figure of the rows of X as points and of its columns as arrows, in the plane of two components.
+
+    With ``scaling="form"`` distances between points are those between rows; with ``"covariance"`` inner products of
+    arrows are the covariances of columns. ``colour`` and ``names`` are those of the rows, as in ``scores``.
+    """
+    if scaling not in SCALINGS:
+        raise InputError(f"plots.biplot: scaling must be {' or '.join(map(repr, SCALINGS))}; got {scaling!r}.")
+    pca = fitted_pca("biplot", model)
+    axes = two_axes("biplot", pca, axes)
+    pair = list(axes)
+    variances = pca.explained_variance_[pair]
+    scores = np.asarray(model.transform(X))[:, pair]
+    if getattr(pca, "whiten", False):
+        scores = scores * np.sqrt(variances)
+    points, arrows = biplot_coordinates(scores, pca.components_[pair], variances, scaling)
+    colours, colour_name = colours_of("biplot", X, colour, len(points))
+    return biplot_figure(
+        points,
+        arrows,
+        shares_of(pca, axes),
+        feature_names(model, pca),
+        scaling,
+        axes=axes,
+        colours=colours,
+        row_names=row_names("biplot", names, len(points)),
+        colour_name=colour_name,
+    )
+
+
+def loadings(model: Any, n_components: int = 5) -> go.Figure:
+    """Return a figure of the first axes of a PCA in numbers, the features that matter most for the first one first.
+
+    ``loadings_table(model.components_, names)`` has all of them.
+    """
+    pca = fitted_pca("loadings", model)
+    n_shown = min(whole_number("loadings", "n_components", n_components), len(pca.components_))
+    shares = shares_of(pca, range(n_shown))
+    return loadings_figure(pca.components_[:n_shown], feature_names(model, pca), shares)
+
+
+def component_images(model: Any, image_shape: tuple[int, int], n: int = 11) -> go.Figure:
+    """Return a figure of the mean and the first ``n`` axes of a PCA as images of ``image_shape`` (height, width)."""
+    pca = fitted_pca("component_images", model)
+    shape = shape_of("component_images", image_shape, pca.components_.shape[1])
+    n_shown = min(whole_number("component_images", "n", n), len(pca.components_))
+    return component_images_figure(pca.components_[:n_shown], shape, shares_of(pca, range(n_shown)), pca.mean_)
+
+
+def reconstructions(
+    model: Any, X: Any, image_shape: tuple[int, int], ks: Sequence[int] | None = None, n: int = 6
+) -> go.Figure:
+    """Return a figure of the first ``n`` rows of X as images, and what the first k components of a PCA keep of them."""
+    pca = fitted_pca("reconstructions", model)
+    n_shown = whole_number("reconstructions", "n", n)
+    originals = check_matrix("plots.reconstructions", X[:n_shown], accept_sparse=True, missing=True)
+    shape = shape_of("reconstructions", image_shape, originals.shape[1])
+    scores = np.asarray(model.transform(X[:n_shown]))
+    kept = {k: model.inverse_transform(first_scores(scores, k)) for k in ks_of(pca, ks)}
+    originals = originals.toarray() if sparse.issparse(originals) else originals
+    return reconstruction_figure(originals, {k: np.asarray(rows) for k, rows in kept.items()}, shape)
+
+
+# --- what a PCA has, and what its figures may be asked ------------------------------------------------
+
+
+def fitted_pca(who: str, model: Any) -> Any:
+    """Return the PCA that a model is or ends in; raise unless there is one and it is fitted."""
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if not (hasattr(last, "components_") and hasattr(last, "explained_variance_ratio_")):
+        raise InputError(
+            f"plots.{who}: the model must be a fitted PCA or a pipeline that ends in one; got {type(last).__name__}."
+        )
+    return last
+
+
+def feature_names(model: Any, pca: Any) -> list[str]:
+    """Return the names of the columns as the PCA saw them."""
+    names = input_names(pca, None)
+    if model is not pca and not hasattr(pca, "feature_names_in_"):
+        with suppress(AttributeError):  # a step before it may give no names
+            names = model[:-1].get_feature_names_out()
+    return [str(name) for name in names]
+
+
+def shares_of(pca: Any, axes: Sequence[int]) -> list[float]:
+    """Return the shares of the variance that some components hold."""
+    return [float(pca.explained_variance_ratio_[axis]) for axis in axes]
+
+
+def first_scores(scores: np.ndarray, k: int) -> np.ndarray:
+    """Return the scores with zeros after the first k."""
+    return np.where(np.arange(scores.shape[1]) < k, scores, 0.0)
+
+
+def two_axes(who: str, pca: Any, axes: Any) -> tuple[int, int]:
+    """Return the two components to show."""
+    n_components = len(pca.components_)
+    if n_components < 2:
+        raise InputError(f"plots.{who}: the model must have at least 2 components; got {n_components}.")
+    chosen = tuple(axes) if isinstance(axes, Sequence | np.ndarray) else ()
+    if len(chosen) != 2 or chosen[0] == chosen[1] or any(axis not in range(n_components) for axis in chosen):
+        raise InputError(
+            f"plots.{who}: axes must be two different integers from 0 to {n_components - 1}; got {axes!r}."
+        )
+    return int(chosen[0]), int(chosen[1])
+
+
+def ks_of(pca: Any, ks: Any) -> list[int]:
+    """Return the numbers of components to reconstruct with."""
+    n_components = len(pca.components_)
+    if ks is None:
+        return [*(k for k in SOME_KS if k < n_components), n_components]
+    chosen = list(ks)
+    wrong = [k for k in chosen if k not in range(1, n_components + 1)]
+    if wrong or not chosen:
+        got = wrong[0] if wrong else ks
+        raise InputError(f"plots.reconstructions: ks must be integers from 1 to {n_components}; got {got!r}.")
+    return [int(k) for k in chosen]
+
+
+def whole_number(who: str, name: str, value: Any) -> int:
+    """Return how many are to be shown."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"plots.{who}: {name} must be an integer above 0; got {value!r}.")
+    return int(value)
+
+
+def shape_of(who: str, image_shape: Any, n_pixels: int) -> tuple[int, int]:
+    """Return height and width of an image."""
+    shape = tuple(image_shape) if isinstance(image_shape, Sequence | np.ndarray) else ()
+    is_pair = len(shape) == 2 and all(isinstance(side, int | np.integer) and side > 0 for side in shape)
+    if not is_pair or shape[0] * shape[1] != n_pixels:
+        raise InputError(
+            f"plots.{who}: image_shape must be (height, width) with height x width = {n_pixels}; got {image_shape!r}."
+        )
+    return int(shape[0]), int(shape[1])
+
+
+def colours_of(who: str, X: Any, colour: Any, n_rows: int) -> tuple[Any, str]:
+    """Return a value for each row and what the values are called."""
+    if colour is None:
+        return None, ""
+    if isinstance(colour, str):
+        return column_of(who, X, colour), colour
+    values = np.asarray(colour)
+    if values.shape != (n_rows,):
+        raise InputError(f"plots.{who}: colour must have one value for each of {n_rows:,} rows; got {values.shape}.")
+    return values, str(getattr(colour, "name", None) or "")
+
+
+def column_of(who: str, X: Any, name: str) -> np.ndarray:
+    """Return a column of a frame."""
+    columns = getattr(X, "column_names", getattr(X, "columns", ()))
+    if name not in list(columns):
+        raise InputError(f"plots.{who}: colour must be values or the name of a column of X; got {name!r}.")
+    return np.asarray(X[name])
+
+
+def row_names(who: str, names: Any, n_rows: int) -> list[str] | None:
+    """Return the names of the rows."""
+    if names is None:
+        return None
+    texts = [str(name) for name in names]
+    if len(texts) != n_rows:
+        raise InputError(f"plots.{who}: names must have one name for each of {n_rows:,} rows; got {len(texts):,}.")
+    return texts

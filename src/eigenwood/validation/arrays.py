@@ -22,11 +22,21 @@ from eigenwood.errors import InputError
 FLOATS = (np.float64, np.float32)
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = False, missing: bool = False) -> Any:
+def check_rows(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    accept_sparse: bool = False,
+    missing: bool = False,
+    finite: bool = True,
+    nan_cure: str = "",
+) -> Any:
     """Return X as a float array (or csr matrix) and record or compare its column names.
 
     ``reset`` is True in fit, where the names are learnt, and False afterwards, where they must be the same.
-    ``missing`` lets NaN through; infinity never passes.
+    ``missing`` lets NaN through; infinity never passes. ``finite`` is False where the caller meets every number
+    anyway and asks ``check_finite`` itself when it met one. ``nan_cure`` says what the user can do about NaN.
     """
     who = type(estimator).__name__
     check_is_a_table(who, X)
@@ -35,7 +45,10 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, accept_sparse: bool = Fal
     except (ValueError, TypeError) as problem:
         raise one_sentence(who, problem) from problem
     names = getattr(estimator, "feature_names_in_", None)
-    return check_matrix(who, X, names=names, accept_sparse=accept_sparse, missing=missing)
+    rows = check_matrix(who, X, accept_sparse=accept_sparse, finite=False)
+    if finite:
+        check_finite(who, rows, names, missing=missing, nan_cure=nan_cure)
+    return rows
 
 
 def check_matrix(
@@ -151,11 +164,14 @@ def column_values(column: nw.Series) -> np.ndarray:
     return values
 
 
-def check_finite(who: str, rows: Any, names: np.ndarray | None, *, missing: bool) -> None:
-    """Raise and name the place of the first NaN or infinity."""
+def check_finite(
+    who: str, rows: Any, names: np.ndarray | None, *, missing: bool, first_row: int = 0, nan_cure: str = ""
+) -> None:
+    """Raise and name the place of the first NaN or infinity; ``first_row`` is the number of the first of these rows."""
     values = rows.data if sparse.issparse(rows) else rows
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):  # one cheap pass: any NaN or infinity spoils the sum
+        # A cheap pass: any NaN or infinity spoils the sum, and so do floats that are too large for their type.
+        if np.isfinite(values.sum()) or np.isfinite(values.sum(dtype=np.float64)):
             return
     bad = np.isinf(values) if missing else ~np.isfinite(values)
     if not bad.any():
@@ -165,7 +181,8 @@ def check_finite(who: str, rows: Any, names: np.ndarray | None, *, missing: bool
     value = "NaN" if np.isnan(values[tuple(place)]) else "inf (infinity)"
     label = repr(str(names[column])) if names is not None else column
     allowed = "finite or NaN" if missing else "finite"
-    raise InputError(f"{who}: X must be {allowed}; got {value} in row {row}, column {label}.")
+    cure = f" ({nan_cure})" if nan_cure and value == "NaN" else ""
+    raise InputError(f"{who}: X must be {allowed}; got {value} in row {first_row + row}, column {label}{cure}.")
 
 
 def check_numbers(who: str, name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -110,6 +110,14 @@ class Scalar:
 
 
 @dataclass(frozen=True)
+class Sentence:
+    """A line of text."""
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        return None if isinstance(value, str) and value.isprintable() else f"must be a line of text; got {value!r}"
+
+
+@dataclass(frozen=True)
 class Size:
     """A whole number that fixes or repeats a size."""
 

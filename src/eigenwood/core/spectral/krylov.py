@@ -1,0 +1,154 @@
+"""Block Lanczos: the leading eigenpairs of a symmetric operator from a few products with blocks of vectors.
+
+    basis     [ kept | block | block | block ]       orthonormal; the last block is multiplied next
+    M basis = basis H + next R                       H = basisᵀ M basis, in hand; R is what sticks out
+    pair i    value θ_i and coefficients s_i of H    ‖M v - θ v‖ = ‖R s_i(last block)‖: known without a product
+
+Orthogonality is kept in full, twice each time. When the basis is full the best pairs are kept and the rest is let go
+(thick restart). A share of the trace works like a count: Ritz values are never too large, so as soon as they hold the
+share, and have settled, the count is known, and the rest of the spectrum is never computed (decks A, B).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from eigenwood.core.spectral.pairs import Pairs, Wanted, count_for_share
+from eigenwood.core.threads import one_blas_thread
+
+Operator = Callable[[np.ndarray], np.ndarray]  # (m, b) → M times it
+
+ROUNDING = 1e-13  # what is shorter than this share of the largest value is rounding
+
+
+class KrylovRule(NamedTuple):
+    """When a pair has settled, and how large things are."""
+
+    tol: float  # ‖Mv - θv‖ ≤ tol · largest θ
+    block: int
+    capacity: int  # columns of the basis
+    seed: int
+
+
+class KrylovStep(NamedTuple):
+    """Where the iteration stands; ``count`` pairs are wanted as far as is known by now."""
+
+    basis: np.ndarray
+    rotation: np.ndarray
+    values: np.ndarray
+    residuals: np.ndarray
+    count: int
+    block: int  # columns of the block that was multiplied last
+    n_products: int
+    whole: bool
+    last: bool
+
+    def pairs(self) -> Pairs:
+        """Return the wanted pairs, as good as they are by now."""
+        count = min(self.count, self.values.size)
+        with one_blas_thread():
+            vectors = self.basis[:, : self.values.size] @ self.rotation[:, :count]
+        return Pairs(self.values[:count].copy(), vectors, self.residuals[:count].copy())
+
+
+def krylov_steps(operator: Operator, size: int, wanted: Wanted, trace: float, rule: KrylovRule) -> Iterator[KrylovStep]:
+    """Yield after every product, until all wanted pairs have settled.
+
+    >>> M = np.diag([5.0, 3.0, 1.0, 0.5])
+    >>> *_, step = krylov_steps(lambda B: M @ B, 4, Wanted(1), 9.5, KrylovRule(1e-12, 1, 4, 0))
+    >>> round(float(step.pairs().values[0]), 10)
+    5.0
+    """
+    capacity = min(rule.capacity, size)
+    rng = np.random.default_rng(rule.seed)
+    basis, H = np.empty((size, capacity), order="F"), np.zeros((capacity, capacity))
+    block = _fresh(rng, basis[:, :0], min(rule.block, capacity))
+    n_kept = n_products = 0
+    while True:
+        n_old, n_kept = n_kept, n_kept + block.shape[1]
+        n_products += block.shape[1]
+        with one_blas_thread():
+            basis[:, n_old:n_kept] = block
+            sticking_out = _projected(operator(block), basis[:, :n_kept], H, n_old)
+            values, rotation = _descending(H[:n_kept, :n_kept])
+            scale = max(float(values[0]), 0.0)
+            following, R = _block_and_factor(sticking_out, ROUNDING * scale)
+            residuals = np.linalg.norm(R @ rotation[n_old:], axis=0)
+        count, last = _state(values, residuals, wanted, trace, rule.tol * scale, n_kept == size)
+        yield KrylovStep(basis[:, :n_kept], rotation, values, residuals, count, n_kept - n_old, n_products, True, last)
+        if last:
+            return
+        if n_kept + rule.block > capacity and n_kept < size:
+            n_kept = _restart(basis, H, rotation, values, min(count + (n_kept - count) // 2, capacity - rule.block))
+        block = _filled(following, rng, basis[:, :n_kept], min(rule.block, capacity - n_kept))
+
+
+def _state(values, residuals, wanted: Wanted, trace: float, tol: float, is_all: bool) -> tuple[int, bool]:
+    """Return how many pairs are wanted, and whether all of them have settled."""
+    if wanted.share is None:
+        count = min(wanted.count, values.size) if is_all else wanted.count
+    else:
+        found = count_for_share(np.maximum(values, 0.0), wanted.share, trace)
+        count = values.size if found is None else found
+        if found is None and not is_all:
+            return count, False
+    return count, is_all or (count <= values.size and bool((residuals[:count] <= tol).all()))
+
+
+def _projected(product: np.ndarray, basis: np.ndarray, H: np.ndarray, n_old: int) -> np.ndarray:
+    """Write the new rows and columns of H; return what is left of the product beside the basis."""
+    n_kept = basis.shape[1]
+    inside = basis.T @ product
+    product = product - basis @ inside
+    again = basis.T @ product
+    product -= basis @ again
+    inside += again
+    H[:n_kept, n_old:n_kept] = inside
+    H[n_old:n_kept, :n_kept] = inside.T
+    corner = H[n_old:n_kept, n_old:n_kept]
+    corner[:] = (corner + corner.T) / 2.0
+    return product
+
+
+def _descending(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    values, vectors = linalg.eigh(H, driver="evd", check_finite=False)
+    return values[::-1].copy(), np.ascontiguousarray(vectors[:, ::-1])
+
+
+def _block_and_factor(sticking_out: np.ndarray, nothing: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return orthonormal columns Q and R with Q R = what sticks out; columns that are only rounding are left out."""
+    Q, R, order = linalg.qr(sticking_out, mode="economic", pivoting=True, check_finite=False)
+    rank = int((np.abs(R.diagonal()) > nothing).sum())
+    in_order = np.empty_like(R)
+    in_order[:, order] = R
+    return Q[:, :rank], in_order
+
+
+def _restart(basis, H, rotation, values, n_keep: int) -> int:
+    """Keep the best pairs as the basis; return how many."""
+    n_kept = values.size
+    basis[:, :n_keep] = basis[:, :n_kept] @ rotation[:, :n_keep]
+    H[:] = 0.0
+    H[np.arange(n_keep), np.arange(n_keep)] = values[:n_keep]
+    return n_keep
+
+
+def _filled(block: np.ndarray, rng, basis: np.ndarray, width: int) -> np.ndarray:
+    """Return the block with as many columns as wanted; where it has fewer, new directions come in."""
+    if block.shape[1] >= width:
+        return block[:, :width]
+    known = np.hstack([basis, block])
+    return np.hstack([block, _fresh(rng, known, width - block.shape[1])])
+
+
+def _fresh(rng, basis: np.ndarray, width: int) -> np.ndarray:
+    """Return random orthonormal columns beside the basis."""
+    block = rng.standard_normal((basis.shape[0], width))
+    with one_blas_thread():
+        for _ in range(2):
+            block -= basis @ (basis.T @ block)
+        return linalg.qr(block, mode="economic", check_finite=False)[0]

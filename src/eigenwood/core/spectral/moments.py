@@ -1,0 +1,307 @@
+"""Moments: weight, mean and scatter matrix of rows, in one pass, exact in float32 too, and mergeable.
+
+    rows       [ block 0 ][ block 1 ][ block 2 ] …       a block: some thousand rows, in the cache
+    a block    its own mean in float64; the products of what is left when it is taken off, in the type of the rows
+    together   scatter = Σ scatter of the blocks + scatter of their means         in float64 (Chan, Golub, LeVeque)
+
+What is taken off is close to every row of the block, so no digits cancel: rows with mean 100 and variance 1 lose
+nothing. (A single product XᵀX - n μμᵀ in float32 loses four digits there.) Work is cut by lanes of blocks and tiles
+of the matrix:
+
+    tasks      lane 0: tile (0,0), (0,1), (1,1)     lane 1: tile (0,0), …       by the shape alone, never by the threads
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from eigenwood.core.threads import results_of, row_blocks
+
+N_LANES = 8  # at most so many sums of one tile side by side
+TILE = 1024  # columns; a tile of 1024 x 1024 float64 takes 8 MB
+BLOCK_VALUES = 2**19  # of a block and one tile of columns: half the cache of a core
+FEWEST_ROWS, MOST_ROWS = 512, 4096
+
+
+class Moments(NamedTuple):
+    """Sums over weighted rows: ``scatter`` is Σ w (x - mean)(x - mean)ᵀ."""
+
+    n_rows: int
+    weight: float
+    mean: np.ndarray  # (d,)
+    scatter: np.ndarray  # (d, d)
+
+
+class ColumnMoments(NamedTuple):
+    """The same for each column by itself: ``squares`` is the diagonal of the scatter matrix."""
+
+    n_rows: int
+    weight: float
+    mean: np.ndarray  # (d,)
+    squares: np.ndarray  # (d,)
+
+
+def no_moments(n_columns: int) -> Moments:
+    """Return the moments of no rows: merged with others they change nothing."""
+    return Moments(0, 0.0, np.zeros(n_columns), np.zeros((n_columns, n_columns)))
+
+
+def no_column_moments(n_columns: int) -> ColumnMoments:
+    """Return the moments of the columns of no rows."""
+    return ColumnMoments(0, 0.0, np.zeros(n_columns), np.zeros(n_columns))
+
+
+def merged(one: Moments, other: Moments) -> Moments:
+    """Return the moments of the rows of both.
+
+    >>> one, other = moments_of(np.array([[1.0], [3.0]]), np.ones(2)), moments_of(np.array([[8.0]]), np.ones(1))
+    >>> merged(one, other).mean, merged(one, other).scatter
+    (array([4.]), array([[26.]]))
+    """
+    if one.weight == 0.0:
+        return other
+    weight, mean, shift, factor = _merged_mean(one, other)
+    scatter = one.scatter + other.scatter
+    add_outer(scatter, shift, factor)
+    return Moments(one.n_rows + other.n_rows, weight, mean, scatter)
+
+
+def merged_columns(one: ColumnMoments, other: ColumnMoments) -> ColumnMoments:
+    """Return the moments of the columns over the rows of both."""
+    if one.weight == 0.0:
+        return other
+    weight, mean, shift, factor = _merged_mean(one, other)
+    return ColumnMoments(one.n_rows + other.n_rows, weight, mean, one.squares + other.squares + factor * shift**2)
+
+
+def _merged_mean(one, other):
+    """Return weight and mean of both, the way between their means, and the factor of its square."""
+    weight = one.weight + other.weight
+    shift = other.mean - one.mean
+    return weight, one.mean + shift * (other.weight / weight), shift, one.weight * other.weight / weight
+
+
+def columns_of(moments: Moments) -> ColumnMoments:
+    """Return the moments of each column by itself."""
+    return ColumnMoments(moments.n_rows, moments.weight, moments.mean, moments.scatter.diagonal().copy())
+
+
+def moments_of(X, weights: np.ndarray, n_threads: int = 1) -> Moments:
+    """Return the moments of the rows of X, a C-contiguous or csr matrix.
+
+    >>> moments_of(np.array([[1.0, 0.0], [3.0, 2.0]]), np.ones(2)).scatter
+    array([[2., 2.],
+           [2., 2.]])
+    """
+    return _sparse_moments(X, weights) if sparse.issparse(X) else _dense_moments(X, weights, n_threads)
+
+
+def column_moments_of(X, weights: np.ndarray, n_threads: int = 1) -> ColumnMoments:
+    """Return the moments of the columns of X, a C-contiguous or csr matrix."""
+    return _sparse_column_moments(X, weights) if sparse.issparse(X) else _dense_column_moments(X, weights, n_threads)
+
+
+# --- dense rows -----------------------------------------------------------------------------------
+
+
+class Task(NamedTuple):
+    """The part of the work that one thread does: some blocks of rows, two ranges of columns."""
+
+    blocks: list[slice]
+    left: slice
+    right: slice
+
+
+def _dense_moments(X: np.ndarray, weights: np.ndarray, n_threads: int) -> Moments:
+    n, d = X.shape
+    tiles = even_slices(d, TILE)
+    pairs = [(left, right) for i, left in enumerate(tiles) for right in tiles[i:]]
+    blocks = row_blocks(n, block_rows(min(d, TILE)))
+    lanes = lanes_of(blocks, max(1, N_LANES // len(pairs)))
+    roots = np.sqrt(weights).astype(X.dtype)
+    tasks = [Task(lane, left, right) for left, right in pairs for lane in lanes]
+
+    sums = results_of(lambda task: _tile_sum(X, weights, roots, task), tasks, n_threads)
+
+    scatter, means, shifts = np.empty((d, d)), np.empty((len(blocks), d)), np.empty((len(blocks), d))
+    for p, (left, right) in enumerate(pairs):
+        parts = sums[p * len(lanes) : (p + 1) * len(lanes)]
+        scatter[left, right] = _total([part[0] for part in parts])
+        scatter[right, left] = scatter[left, right].T
+        if left is right:
+            means[:, left] = np.concatenate([part[1] for part in parts])
+            shifts[:, left] = np.concatenate([part[2] for part in parts])
+    block_weights = np.add.reduceat(weights, [block.start for block in blocks])
+    return _with_block_means(scatter, means, shifts, block_weights, n)
+
+
+def _with_block_means(scatter, means, shifts, block_weights, n_rows) -> Moments:
+    """Return the moments of all rows from the scatter of the blocks about their shifts, and the blocks' means."""
+    weight = float(block_weights.sum())
+    mean = (block_weights @ (means - means[0])) / weight + means[0]  # from the first: equal means stay what they are
+    roots = np.sqrt(block_weights)[:, None]
+    between, rounded = roots * (means - mean), roots * (means - shifts)
+    scatter += between.T @ between
+    scatter -= rounded.T @ rounded
+    return Moments(n_rows, weight, mean, scatter)
+
+
+def _tile_sum(X, weights, roots, task: Task):
+    """Return the products of two ranges of columns over some blocks, and each block's mean and shift on the left."""
+    left, right = task.left, task.right
+    same = left is right
+    total = np.zeros((left.stop - left.start, right.stop - right.start))
+    means, shifts = np.empty((2, len(task.blocks), total.shape[0]))
+    others = np.empty((len(task.blocks), total.shape[1]))
+    most = max(block.stop - block.start for block in task.blocks)
+    a = np.empty((most, total.shape[0]), dtype=X.dtype)
+    b = a if same else np.empty((most, total.shape[1]), dtype=X.dtype)
+    for i, block in enumerate(task.blocks):
+        n_rows = block.stop - block.start
+        shifts[i] = _shifted(X, weights, roots, block, left, means[i], a)
+        if not same:
+            _shifted(X, weights, roots, block, right, others[i], b)
+        add_to(total, a[:n_rows].T @ b[:n_rows])
+    return total, means, shifts
+
+
+def _shifted(X, weights, roots, block: slice, columns: slice, mean, out) -> np.ndarray:
+    """Write √w (x - shift) of a block to ``out``; ``mean`` becomes its mean, and the shift is that, rounded."""
+    block_mean(X, weights, block.start, block.stop, columns.start, mean)
+    shift = mean.astype(X.dtype)
+    take_off(X, roots, block.start, block.stop, columns.start, shift, out)
+    return shift
+
+
+def _dense_column_moments(X: np.ndarray, weights: np.ndarray, n_threads: int) -> ColumnMoments:
+    n, d = X.shape
+    tiles = even_slices(d, TILE)
+    lanes = lanes_of(row_blocks(n, MOST_ROWS), max(1, N_LANES // len(tiles)))
+    spans = [slice(lane[0].start, lane[-1].stop) for lane in lanes]
+    tasks = [(span, tile) for span in spans for tile in tiles]
+
+    sums = results_of(lambda task: _column_sums(X, weights, *task), tasks, n_threads)
+
+    total = no_column_moments(d)
+    for i, span in enumerate(spans):
+        parts = sums[i * len(tiles) : (i + 1) * len(tiles)]
+        mean, squares = (np.concatenate([part[p] for part in parts]) for p in range(2))
+        of_span = ColumnMoments(span.stop - span.start, float(weights[span].sum()), mean, squares)
+        total = merged_columns(total, of_span)
+    return total
+
+
+def _column_sums(X, weights, rows: slice, columns: slice):
+    mean, squares = np.empty(columns.stop - columns.start), np.zeros(columns.stop - columns.start)
+    block_mean(X, weights, rows.start, rows.stop, columns.start, mean)
+    add_squares(X, weights, rows.start, rows.stop, columns.start, mean, squares)
+    return mean, squares
+
+
+# --- sparse rows ----------------------------------------------------------------------------------
+
+
+def _sparse_moments(X, weights: np.ndarray) -> Moments:
+    """The mean is taken off at the end: most entries are 0, so it is small beside what is stored."""
+    columns = _sparse_column_moments(X, weights)
+    weighted = sparse.diags_array(np.sqrt(weights)) @ X.astype(np.float64)
+    scatter = (weighted.T @ weighted).toarray()
+    add_outer(scatter, columns.mean, -columns.weight)
+    return Moments(columns.n_rows, columns.weight, columns.mean, scatter)
+
+
+def _sparse_column_moments(X, weights: np.ndarray) -> ColumnMoments:
+    """Sums run over the stored entries; the others are all alike."""
+    n, d = X.shape
+    weight = float(weights.sum())
+    of_entry = np.repeat(weights, np.diff(X.indptr))
+    values = X.data.astype(np.float64)
+    mean = np.bincount(X.indices, of_entry * values, d) / weight
+    stored = np.bincount(X.indices, of_entry, d)
+    squares = np.bincount(X.indices, of_entry * (values - mean[X.indices]) ** 2, d)
+    return ColumnMoments(n, weight, mean, squares + (weight - stored) * mean**2)
+
+
+# --- how the work is cut --------------------------------------------------------------------------
+
+
+def even_slices(n: int, most: int) -> list[slice]:
+    """Return slices of about equal length, none longer than ``most``.
+
+    >>> even_slices(10, 4)
+    [slice(0, 4, None), slice(4, 7, None), slice(7, 10, None)]
+    """
+    n_parts = -(-n // most)
+    size, longer = divmod(n, n_parts)
+    starts = [i * size + min(i, longer) for i in range(n_parts + 1)]
+    return [slice(start, stop) for start, stop in zip(starts[:-1], starts[1:], strict=True)]
+
+
+def lanes_of(blocks: list[slice], n_lanes: int) -> list[list[slice]]:
+    """Return the blocks, dealt to at most ``n_lanes`` lanes of neighbours."""
+    return [blocks[lane] for lane in even_slices(len(blocks), -(-len(blocks) // min(n_lanes, len(blocks))))]
+
+
+def block_rows(n_columns: int) -> int:
+    """Return how many rows of so many columns are one block."""
+    return int(np.clip(BLOCK_VALUES // n_columns, FEWEST_ROWS, MOST_ROWS))
+
+
+def _total(parts: list[np.ndarray]) -> np.ndarray:
+    total = parts[0]
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+# --- kernels --------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def block_mean(X, weights, start, stop, first_column, mean):
+    """Write the weighted mean of some rows to ``mean``, one entry for each column from the first."""
+    mean[:] = 0.0
+    weight = 0.0
+    for i in range(start, stop):
+        weight += weights[i]
+        for j in range(mean.size):
+            mean[j] += weights[i] * X[i, first_column + j]
+    for j in range(mean.size):
+        mean[j] /= weight
+
+
+@njit(cache=True, nogil=True)
+def take_off(X, roots, start, stop, first_column, shift, out):
+    """Write √w (x - shift) of some rows to ``out``."""
+    for i in range(start, stop):
+        for j in range(shift.size):
+            out[i - start, j] = roots[i] * (X[i, first_column + j] - shift[j])
+
+
+@njit(cache=True, nogil=True)
+def add_squares(X, weights, start, stop, first_column, mean, squares):
+    """Add w (x - mean)² of some rows to ``squares``, in float64."""
+    for i in range(start, stop):
+        for j in range(mean.size):
+            difference = X[i, first_column + j] - mean[j]
+            squares[j] += weights[i] * difference * difference
+
+
+@njit(cache=True, nogil=True)
+def add_to(total, part):
+    """Add an array of the same shape; the total is float64 whatever the part is."""
+    for i in range(total.shape[0]):
+        for j in range(total.shape[1]):
+            total[i, j] += part[i, j]
+
+
+@njit(cache=True, nogil=True)
+def add_outer(matrix, vector, factor):
+    """Add factor · vector vectorᵀ."""
+    for i in range(vector.size):
+        for j in range(vector.size):
+            matrix[i, j] += factor * vector[i] * vector[j]

@@ -1,0 +1,85 @@
+"""Eigenpairs, largest first: how many are wanted, and the pairs of a symmetric matrix in hand.
+
+LAPACK runs on one thread: the bits of its answer must not depend on the machine's cores.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from eigenwood.core.threads import one_blas_thread
+
+MANY = 0.3  # from this share of all pairs on, computing all of them is faster
+
+
+class Wanted(NamedTuple):
+    """How many pairs: a count, or as many as hold more than a share of the trace."""
+
+    count: int
+    share: float | None = None
+
+
+class Pairs(NamedTuple):
+    """Eigenvalues in descending order, their vectors as columns, and ‖Mv - λv‖ for each."""
+
+    values: np.ndarray  # (k,)
+    vectors: np.ndarray  # (m, k)
+    residuals: np.ndarray  # (k,)
+
+
+def count_for_share(values: np.ndarray, share: float, trace: float) -> int | None:
+    """Return how many of the values it takes to hold more than a share of the trace; None if all do not.
+
+    >>> count_for_share(np.array([5.0, 3.0, 2.0]), 0.7, 10.0), count_for_share(np.array([5.0]), 0.7, 10.0)
+    (2, None)
+    """
+    held = np.cumsum(values)
+    count = int(np.searchsorted(held, share * trace, side="right")) + 1
+    return count if count <= values.size else None
+
+
+def symmetric_pairs(M: np.ndarray, wanted: Wanted) -> Pairs:
+    """Return the leading pairs of a symmetric matrix in hand.
+
+    >>> symmetric_pairs(np.array([[1.5, 0.5], [0.5, 1.5]]), Wanted(1)).values
+    array([2.])
+    """
+    size = M.shape[0]
+    with one_blas_thread():
+        if wanted.share is None and wanted.count < MANY * size:
+            span = (size - wanted.count, size - 1)
+            values, vectors = linalg.eigh(M, subset_by_index=span, driver="evr", check_finite=False)
+        else:
+            values, vectors = linalg.eigh(M, driver="evd", check_finite=False)
+        values, vectors = values[::-1], vectors[:, ::-1]
+        count = chosen_count(values, wanted, float(np.trace(M)))
+        values, vectors = values[:count].copy(), np.ascontiguousarray(vectors[:, :count])
+        return Pairs(values, vectors, np.linalg.norm(M @ vectors - vectors * values, axis=0))
+
+
+def chosen_count(values: np.ndarray, wanted: Wanted, trace: float) -> int:
+    """Return how many of these pairs are wanted."""
+    if wanted.share is None:
+        return min(wanted.count, values.size)
+    return count_for_share(np.maximum(values, 0.0), wanted.share, trace) or values.size
+
+
+def orthonormal(vectors: np.ndarray) -> np.ndarray:
+    """Return columns that span the same as those before them did, at right angles and of length 1."""
+    with one_blas_thread():
+        Q, R = linalg.qr(vectors, mode="economic", check_finite=False)
+    return Q * np.where(R.diagonal() < 0.0, -1.0, 1.0)
+
+
+def signed(components: np.ndarray) -> np.ndarray:
+    """Return the rows with their signs chosen: the entry of largest size is positive.
+
+    >>> signed(np.array([[0.6, -0.8]]))
+    array([[-0.6,  0.8]])
+    """
+    largest = np.abs(components).argmax(axis=1)
+    signs = np.where(components[np.arange(largest.size), largest] < 0.0, -1.0, 1.0)
+    return components * signs[:, None].astype(components.dtype)

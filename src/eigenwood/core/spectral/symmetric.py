@@ -1,0 +1,34 @@
+"""The leading eigenpairs of a symmetric matrix in hand, whatever its size.
+
+LAPACK brings the whole matrix to three diagonals before it looks for the first pair, m³ work on one thread. Where few
+pairs of a large matrix are wanted, Lanczos needs a few dozen products instead, m² each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenwood.core.spectral.krylov import KrylovRule, krylov_steps
+from eigenwood.core.spectral.pairs import Pairs, Wanted, symmetric_pairs
+from eigenwood.core.threads import results_of, row_blocks
+
+LARGE = 1500  # rows; below, LAPACK is as fast
+FEW = 0.05  # of all pairs
+PRODUCT_ROWS = 512
+LANCZOS_TOL = 1e-12
+LANCZOS_BLOCK = 8
+
+
+def leading_pairs(M: np.ndarray, wanted: Wanted, n_threads: int = 1) -> Pairs:
+    """Return the leading pairs of a symmetric matrix, largest first."""
+    size = M.shape[0]
+    if size < LARGE or wanted.share is not None or wanted.count > FEW * size:
+        return symmetric_pairs(M, wanted)
+    rule = KrylovRule(LANCZOS_TOL, LANCZOS_BLOCK, max(4 * wanted.count, 256), seed=0)
+    *_, step = krylov_steps(lambda B: _product(M, B, n_threads), size, wanted, float(np.trace(M)), rule)
+    return step.pairs()
+
+
+def _product(M: np.ndarray, B: np.ndarray, n_threads: int) -> np.ndarray:
+    blocks = row_blocks(M.shape[0], PRODUCT_ROWS)
+    return np.concatenate(results_of(lambda rows: M[rows] @ B, blocks, n_threads))

@@ -1,0 +1,409 @@
+"""PCA with scikit-learn's face: one class for every shape and size of data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import check_is_fitted
+
+from eigenwood.core.spectral.centred import Centred, row_products
+from eigenwood.core.spectral.filling import observed_scores, with_means
+from eigenwood.core.spectral.moments import Moments, merged, moments_of, no_moments
+from eigenwood.core.spectral.pairs import Wanted
+from eigenwood.data.blocks import Blocks
+from eigenwood.data.genotypes import Genotypes
+from eigenwood.errors import InputError
+from eigenwood.estimators.parameters import describe
+from eigenwood.estimators.pca_filling import filling_steps
+from eigenwood.estimators.pca_gate import (
+    asked_count,
+    check_columns,
+    check_finite_means,
+    check_route,
+    checked_blocks,
+    checked_source,
+    given_rows,
+    row_pieces,
+    standard_scale,
+)
+from eigenwood.estimators.pca_routes import ROUTES, SETTLED, Request, Step, from_moments, once
+from eigenwood.estimators.pca_sources import Source, Whole
+from eigenwood.estimators.state import AMOUNT, COUNT, FEATURE_STATE, FIT_STATE
+from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Watch, Watched
+from eigenwood.proofs.claim import Certificate
+from eigenwood.proofs.pca import PcaFacts, Tolerances, facts_from_rows, intervals, pca_certificate
+from eigenwood.validation.arrays import check_matrix, check_rows
+from eigenwood.validation.params import AnyOf, Choice, Flag, Nothing, Number, Seed, Share, check_params
+from eigenwood.validation.seeds import integer_seeds
+from eigenwood.validation.state import Array, Scalar, Sentence, Size
+from eigenwood.validation.threads import N_JOBS, thread_count
+
+APPROXIMATE = ("randomized", "oja")
+LOOSE = 1e-2  # ‖Cv - λv‖ / λ₁ up to which an approximate route is to be trusted
+ROUNDING = {np.dtype(np.float32): 2e-6, np.dtype(np.float64): 1e-10}
+
+
+@describe
+class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstimator):
+    """Principal components: the directions of largest variance, exact to a bound that is stated.
+
+    Like :class:`sklearn.decomposition.PCA`, with its parameters and attributes. Differences: (1) float32 rows keep
+    their digits whatever their mean; (2) a share of variance works with every exact route; (3) rows may come from
+    ``data.blocks`` or ``data.genotypes`` and need not fit in memory; (4) ``sample_weight``, missing values, sparse
+    rows with every route but 'full'; (5) ``partial_fit``, ``time_limit``, callbacks, and a ``certificate_`` with an
+    interval for every variance; (6) the largest entry of every component is positive.
+
+    Parameters
+    ----------
+    n_components : int, float in (0, 1), 'mle' or None, default=None
+        How many components: a number, as many as hold more than a share of the variance, Minka's guess, or all.
+    scale : bool or 'allele_frequency', default=False
+        Divide each column by its standard deviation, or by √(2p(1-p)) with p half its mean, as is usual for genotypes.
+    whiten : bool, default=False
+        Divide the scores by their standard deviations.
+    svd_solver : str, default='auto'
+        'covariance_eigh', 'gram_eigh' (for fewer rows than columns), 'full' (SVD of the rows), 'krylov' or 'arpack'
+        (block Lanczos until the residuals are small), 'randomized', 'power' (the lecture's, one component at a time),
+        'oja' (stochastic). 'auto' takes the cheapest exact one; ``solver_`` and ``solver_reason_`` tell which and why.
+    tol : float, default=0.0
+        Iterations end when ‖Cv - λv‖ is at most this times the largest variance; 0 is 1e-5 for
+        float32 and 1e-8 for float64.
+    iterated_power : 'auto' or int, default='auto'
+        Products of 'randomized', or the most products of 'power' for one component.
+    n_oversamples : int, default=10
+        Columns of the block of 'randomized' beside the components.
+    random_state : int, RandomState or None, default=0
+        Draws the first block of an iteration.
+    missing : 'em', 'mean' or None, default=None
+        What stands for NaN: a low-rank fit, iterated; the mean of the column; or None, which refuses it. In genotypes
+        a missing value is the mean.
+    power_iteration_normalizer, copy
+        Accepted for scikit-learn's sake: blocks are always orthonormal, and X is never written to.
+
+    Attributes
+    ----------
+    components_, explained_variance_, explained_variance_ratio_, singular_values_, mean_, n_components_, n_samples_,
+    noise_variance_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    scale_ : ndarray of shape (n_features,), what the columns are divided by
+    total_variance_ : float, the trace of the covariance
+    explained_variance_interval_ : ndarray of shape (n_components, 2), each holds an eigenvalue of the covariance
+    solver_, solver_reason_ : str
+    stop_reason_ : 'finished', 'time_limit' or 'callback'
+    certificate_ : Certificate
+
+    Examples
+    --------
+    >>> from eigenwood import PCA
+    >>> model = PCA(0.9).fit([[1.0, 1.1], [2.0, 1.9], [3.0, 3.2], [4.0, 3.8]])
+    >>> model.n_components_, model.explained_variance_ratio_.round(4), model.certificate_.holds
+    (1, array([0.9932]), True)
+    """
+
+    PARAMS = {
+        "n_components": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(below=1.0), Choice(("mle",))),
+        "scale": AnyOf(Flag(), Choice(("allele_frequency",))),
+        "whiten": Flag(),
+        "svd_solver": Choice(tuple(ROUTES)),
+        "tol": Number(at_least=0),
+        "iterated_power": AnyOf(Choice(("auto",)), Number(at_least=0, whole=True)),
+        "n_oversamples": Number(at_least=1, whole=True),
+        "power_iteration_normalizer": Choice(("auto", "QR", "LU", "none")),
+        "missing": AnyOf(Nothing(), Choice(("em", "mean"))),
+        "random_state": Seed(),
+        "copy": Flag(),
+        "n_jobs": N_JOBS,
+        "time_limit": TIME_LIMIT,
+    }
+    FITTED = {
+        **FEATURE_STATE,
+        "n_components_": Size("n_components"),
+        "components_": Array("f", ("n_components", "n_features")),
+        "explained_variance_": Array("f", ("n_components",)),
+        "explained_variance_ratio_": Array("f", ("n_components",)),
+        "explained_variance_interval_": Array("f", ("n_components", 2)),
+        "singular_values_": Array("f", ("n_components",)),
+        "mean_": Array("f", ("n_features",)),
+        "scale_": Array("f", ("n_features",)),
+        "n_samples_": COUNT,
+        "noise_variance_": AMOUNT,
+        "total_variance_": AMOUNT,
+        "solver_": Scalar(Choice(tuple(ROUTES))),
+        "solver_reason_": Sentence(),
+        **FIT_STATE,
+    }
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        scale=False,
+        whiten=False,
+        svd_solver="auto",
+        tol=0.0,
+        iterated_power="auto",
+        n_oversamples=10,
+        power_iteration_normalizer="auto",
+        missing=None,
+        random_state=0,
+        copy=True,
+        n_jobs=None,
+        time_limit=None,
+    ):
+        self.n_components = n_components
+        self.scale = scale
+        self.whiten = whiten
+        self.svd_solver = svd_solver
+        self.tol = tol
+        self.iterated_power = iterated_power
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
+        self.missing = missing
+        self.random_state = random_state
+        self.copy = copy
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+
+    @with_callbacks
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn the components of the rows of X: an array, a frame, a csr matrix, ``Blocks`` or ``Genotypes``."""
+        check_params(self)
+        watch = Watch(self)
+        source = checked_source(self, X, sample_weight)
+        check_route(self, source)
+        request = self._request(*source.shape, source.dtype)
+
+        steps = self._steps(source, request)
+        outcome = watch.follow(
+            steps,
+            max_rounds=None,
+            fitted=lambda step: self._attributes(step, source.dtype),
+            X=source.X if isinstance(source, Whole) else None,
+            y=y,
+        )
+
+        self._store(outcome.step, source.dtype, outcome.reason)
+        return self
+
+    @with_callbacks
+    def partial_fit(self, X, y=None, sample_weight=None, check_input=True):
+        """Add the rows of X to those of the calls before; the components are those of all rows so far.
+
+        The sums are exact (``core/spectral/moments.py``), so the result is that of ``fit`` on all rows, whatever the
+        batches were. They take n_features² numbers, which a model file does not keep: after ``fit`` or ``load`` the
+        components, with equal noise beside them, stand for the rows before.
+        """
+        check_params(self)
+        before = self._moments_so_far()
+        source = checked_source(self, X, sample_weight, reset=before is None)
+        if not isinstance(source, Whole):
+            raise InputError(f"PCA: partial_fit takes an array; got {type(X).__name__} (fit takes it as a whole).")
+        threads = thread_count("PCA", self.n_jobs)
+        moments = merged(before or no_moments(source.shape[1]), moments_of(source.X, source.weights, threads))
+        check_finite_means(self, source, moments)
+        request = self._request(moments.n_rows, moments.mean.size, source.dtype)
+        found = once(from_moments, moments, request)
+        step = Step(found, "covariance_eigh", "the moments of all batches", whole=True, last=True)
+        self._store(step, source.dtype, FINISHED)
+        self._moments = moments
+        return self
+
+    def transform(self, X):
+        """Return the scores of the rows of X; of ``Blocks``, as ``Blocks``, made when they are asked for."""
+        check_is_fitted(self)
+        if isinstance(X, Blocks):
+            return self._scored_blocks(X)
+        rows = given_rows(self, X)
+        if isinstance(X, Genotypes):
+            return self._whitened(sum(self._projected(block, columns) for block, columns in rows))
+        return self._scores(rows)
+
+    def inverse_transform(self, X):
+        """Return the rows that the scores stand for: as close to the original ones as the components allow."""
+        check_is_fitted(self)
+        X = check_matrix("PCA", X)
+        if X.shape[1] != self.n_components_:
+            raise InputError(f"PCA: X must have {self.n_components_} columns; got {X.shape[1]}.")
+        scores = X * self._spread().astype(X.dtype) if self.whiten else X
+        rows = scores @ self.components_.astype(X.dtype, copy=False)
+        return (rows * self.scale_ + self.mean_).astype(X.dtype)
+
+    def get_covariance(self):
+        """Return the covariance of the rows by the model: that of the components, and equal noise beside them."""
+        check_is_fitted(self)
+        excess = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
+        V = self.components_.astype(np.float64)
+        covariance = (V.T * excess) @ V + self.noise_variance_ * np.eye(self.n_features_in_)
+        return covariance * np.outer(self.scale_, self.scale_)
+
+    def get_precision(self):
+        """Return the inverse of ``get_covariance``, without inverting it where there is noise (Woodbury)."""
+        check_is_fitted(self)
+        noise, V = self.noise_variance_, self.components_.astype(np.float64)
+        if noise == 0.0:
+            return np.linalg.inv(self.get_covariance())
+        kept = np.maximum(self.explained_variance_, noise)
+        precision = np.eye(self.n_features_in_) / noise + (V.T * (1.0 / kept - 1.0 / noise)) @ V
+        return precision / np.outer(self.scale_, self.scale_)
+
+    def score_samples(self, X):
+        """Return the log-likelihood of each row under the model (probabilistic PCA, Tipping and Bishop)."""
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        centred = X - self.mean_
+        precision = self.get_precision()
+        sign, log_determinant = np.linalg.slogdet(precision)
+        distance = np.einsum("ij,ij->i", centred @ precision, centred)
+        return -0.5 * (distance + self.n_features_in_ * np.log(2.0 * np.pi) - log_determinant)
+
+    def score(self, X, y=None):
+        """Return the mean log-likelihood of the rows."""
+        return float(np.mean(self.score_samples(X)))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    # --- fit, in parts
+
+    def _request(self, n_rows: int | None, n_columns: int, dtype: np.dtype) -> Request:
+        """Return what is asked for, as numbers; raise where the data cannot give it."""
+        count, share = asked_count(self, n_rows, n_columns)
+        return Request(
+            wanted=Wanted(count, share),
+            mle=self.n_components == "mle",
+            scale=standard_scale(self.scale, dtype),
+            tol=float(self.tol),
+            n_oversamples=int(self.n_oversamples),
+            n_iter=None if self.iterated_power == "auto" else int(self.iterated_power),
+            seed=int(integer_seeds(self.random_state, 1)[0]),
+            n_threads=thread_count("PCA", self.n_jobs),
+        )
+
+    def _steps(self, source: Source, request: Request) -> Iterator[Step]:
+        route = ROUTES[self.svd_solver]
+        if isinstance(source, Whole) and source.holes is not None:
+            return filling_steps(source, request, route)
+        return route(source, request)
+
+    def _attributes(self, step: Step, dtype: np.dtype) -> dict[str, Any]:
+        """Return the fitted attributes that a step stands for."""
+        found = step.found()
+        columns, variances = found.columns, found.variances
+        n_left = min(columns.weight, columns.mean.size) - variances.size
+        rest = max(found.total - float(variances.sum()), 0.0)
+        return {
+            "n_components_": variances.size,
+            "components_": found.components.astype(dtype, copy=False),
+            "explained_variance_": variances,
+            "explained_variance_ratio_": variances / found.total if found.total > 0.0 else np.zeros(variances.size),
+            "explained_variance_interval_": intervals(variances, found.residuals, ROUNDING[dtype]),
+            "singular_values_": np.sqrt(variances * (columns.weight - 1.0)),
+            "mean_": columns.mean,
+            "scale_": found.scale,
+            "n_samples_": columns.n_rows,
+            "noise_variance_": rest / n_left if n_left >= 1.0 else 0.0,
+            "total_variance_": found.total,
+            "solver_": step.route,
+            "solver_reason_": step.reason or f"svd_solver={self.svd_solver!r}",
+        }
+
+    def _store(self, step: Step, dtype: np.dtype, reason: str) -> None:
+        attributes = self._attributes(step, dtype)
+        certificate = pca_certificate(facts_of(step, attributes, tolerances(self, step.route, dtype)))
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        self.stop_reason_ = reason
+        self.certificate_ = certificate
+        self.__dict__.pop("_moments", None)
+
+    def _moments_so_far(self) -> Moments | None:
+        if hasattr(self, "_moments") or not hasattr(self, "components_"):
+            return getattr(self, "_moments", None)
+        V = self.components_.astype(np.float64)
+        n_left = self.n_features_in_ - self.n_components_
+        rest = max(self.total_variance_ - float(self.explained_variance_.sum()), 0.0) / max(n_left, 1)
+        covariance = (V.T * (self.explained_variance_ - rest)) @ V + rest * np.eye(self.n_features_in_)
+        degrees = self._degrees()
+        scatter = degrees * covariance * np.outer(self.scale_, self.scale_)
+        return Moments(self.n_samples_, degrees + 1.0, self.mean_, scatter)
+
+    def _degrees(self) -> float:
+        """Return the weight of all rows without 1, which singular values and variances tell."""
+        largest = self.explained_variance_.max(initial=0.0)
+        return float(self.singular_values_[0] ** 2 / largest) if largest > 0.0 else self.n_samples_ - 1.0
+
+    # --- transform, in parts
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return the scores of checked rows."""
+        if self.missing is not None and not sparse.issparse(X) and np.isnan(X).any():
+            if self.missing == "em":
+                scores = observed_scores(X, self.mean_, self.scale_, self.components_.astype(np.float64))
+                return self._whitened(scores.astype(X.dtype))
+            X = with_means(X, self.mean_)
+        return self._whitened(self._projected(X, slice(0, self.n_features_in_)))
+
+    def _projected(self, X: Any, columns: slice) -> np.ndarray:
+        """Return what some columns add to the scores."""
+        A = Centred(X, np.ones(X.shape[0]), self.mean_[columns], self.scale_[columns])
+        return row_products(A, self.components_[:, columns].T, thread_count("PCA", self.n_jobs))
+
+    def _whitened(self, scores: np.ndarray) -> np.ndarray:
+        return scores / self._spread().astype(scores.dtype) if self.whiten else scores
+
+    def _spread(self) -> np.ndarray:
+        """Return the standard deviation of each score, at least what is no rounding."""
+        spread = np.sqrt(self.explained_variance_)
+        return np.maximum(spread, np.finfo(self.components_.dtype).eps)
+
+    def _scored_blocks(self, X: Blocks) -> Blocks:
+        names = tuple(self.get_feature_names_out())
+        check_columns(self, X)
+        return replace(X, columns=names, pieces=lambda: (self._scores(block) for block in checked_blocks(self, X)))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing is not None
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def tolerances(model: PCA, route: str, dtype: np.dtype) -> Tolerances:
+    """Return how exact a route is meant to be."""
+    if route in APPROXIMATE:
+        return Tolerances(LOOSE, ROUNDING[dtype])
+    return Tolerances(max(float(model.tol), 2.0 * SETTLED[dtype]), ROUNDING[dtype])
+
+
+def facts_of(step: Step, attributes: dict[str, Any], limits: Tolerances) -> PcaFacts:
+    """Return the facts as the route knows them, which costs no further look at the rows."""
+    found, V = step.found(), attributes["components_"].astype(np.float64)
+    diagonal = found.columns.squares / found.scale**2 / (found.columns.weight - 1.0)
+    lost = float((diagonal - found.variances @ V**2).sum())
+    return PcaFacts(
+        variances=found.variances,
+        residuals=found.residuals,
+        skew=float(np.abs(V @ V.T - np.eye(V.shape[0])).max()),
+        kept_and_lost=float(found.variances.sum()) + lost,
+        total=found.total,
+        beside=None,
+        filling=found.filling,
+        tolerance=limits.residual,
+        rounding=limits.rounding,
+    )
+
+
+def verify_pca(model: PCA, X: Any, sample_weight: Any = None) -> Certificate:
+    """Return the certificate, measured anew on the rows given, with a search for what was missed."""
+    pieces, dtype = row_pieces(model, X, sample_weight)
+    limits = tolerances(model, model.solver_, dtype)
+    facts = facts_from_rows(pieces, model.mean_, model.scale_, model.components_, model.explained_variance_, limits)
+    return pca_certificate(facts)

@@ -1,0 +1,39 @@
+"""Rows with holes: a PCA of the filled table says what stands in the holes, again and again until nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from eigenwood.core.spectral.filling import low_rank_values
+from eigenwood.estimators.pca_routes import Found, Request, Step, Steps
+from eigenwood.estimators.pca_sources import Whole
+from eigenwood.proofs.pca import FILLED
+
+MOST_ROUNDS = 500
+
+
+def filling_steps(source: Whole, request: Request, route: Callable[[Whole, Request], Steps]) -> Iterator[Step]:
+    """Yield a whole PCA after each round; the last is the first that changes the holes by no more than ``FILLED``.
+
+    ``source.X`` has the means in its holes.
+    """
+    rows, columns = holes = source.holes  # type: ignore[misc]
+    X = source.X.copy()
+    for n_rounds in range(1, MOST_ROUNDS + 1):
+        *_, step = route(replace(source, X=X, holes=None), request)
+        found = step.found()
+        values = low_rank_values(X, holes, found.columns.mean, found.scale, found.components)
+        change = relative_change(values, X[holes], found)
+        last = change <= FILLED or n_rounds == MOST_ROUNDS
+        filled = found._replace(filling=(n_rounds, change))
+        yield step._replace(found=lambda filled=filled: filled, whole=True, last=last)
+        X[rows, columns] = values
+
+
+def relative_change(new: np.ndarray, old: np.ndarray, found: Found) -> float:
+    """Return how much the filled values changed, beside the standard deviation of a column."""
+    typical = np.sqrt(found.columns.squares.sum() / found.columns.weight / found.columns.mean.size)
+    return float(np.sqrt(np.mean((new - old) ** 2)) / typical) if typical > 0.0 else 0.0

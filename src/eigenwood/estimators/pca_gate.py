@@ -1,0 +1,260 @@
+"""What a PCA takes: the gate between what a user has and the sources that the routes read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigenwood.core.spectral.filling import column_means, with_means
+from eigenwood.core.spectral.moments import ColumnMoments, Moments
+from eigenwood.core.threads import row_blocks
+from eigenwood.data.blocks import Blocks
+from eigenwood.data.genotypes import Genotypes
+from eigenwood.errors import InputError
+from eigenwood.estimators.pca_sources import ColumnStream, RowStream, Source, Whole
+from eigenwood.validation.arrays import check_finite, check_room, check_rows, check_weights
+
+WHO = "PCA"
+NAN_CURE = "missing='em' fills it by a low-rank fit"
+VERIFIED_VALUES = 2**22  # of a block that the verifier looks at
+CONSTANT = 10.0  # times rounding: a column that varies less, beside its mean, is constant
+
+
+# --- data in --------------------------------------------------------------------------------------
+
+
+def checked_source(model: Any, X: Any, sample_weight: Any, *, reset: bool = True) -> Source:
+    """Return the rows to learn from, behind the face that all sources have."""
+    if isinstance(X, Blocks):
+        return row_stream(model, X, sample_weight)
+    if isinstance(X, Genotypes):
+        return column_stream(model, X, sample_weight)
+    return table(model, X, sample_weight, reset)
+
+
+def table(model: Any, X: Any, sample_weight: Any, reset: bool) -> Whole:
+    X = check_rows(model, X, reset=reset, accept_sparse=True, finite=False)
+    weights = check_weights(model, sample_weight, X.shape[0])
+    check_enough(X.shape[0], float(weights.sum()))
+    check = partial(check_numbers_of, model, X)
+    if not weights.all():
+        X, weights = X[weights > 0.0], weights[weights > 0.0]
+    if model.missing is None or sparse.issparse(X) or not np.isnan(X).any():
+        return Whole(X, weights, check)
+    check_filling(model)
+    holes = np.nonzero(np.isnan(X))
+    filled = with_means(X, column_means(X, weights))
+    return Whole(filled, weights, check, holes if model.missing == "em" else None)
+
+
+def check_numbers_of(model: Any, X: Any) -> None:
+    """Raise for the first NaN or infinity, and name the cure for the former."""
+    names = getattr(model, "feature_names_in_", None)
+    allowed = model.missing is not None and not sparse.issparse(X)
+    check_finite(WHO, X, names, missing=allowed, nan_cure="" if sparse.issparse(X) else NAN_CURE)
+    raise InputError(f"{WHO}: X must hold numbers whose sums are finite; got some that are too large.")
+
+
+def check_finite_means(model: Any, source: Whole, moments: Moments) -> None:
+    """Raise where a mean is not finite: some number was not."""
+    if not np.isfinite(moments.mean).all():
+        source.check()
+
+
+def row_stream(model: Any, X: Blocks, sample_weight: Any) -> RowStream:
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weights is not None and X.n_rows is not None:
+        weights = check_weights(model, weights, X.n_rows)
+    if X.n_rows is not None:
+        check_enough(X.n_rows, float(X.n_rows) if weights is None else float(weights.sum()))
+    record_columns(model, X.columns)
+    return RowStream(X.n_rows, X.n_columns, X.dtype, partial(weighted_blocks, model, X, weights))
+
+
+def weighted_blocks(model: Any, X: Blocks, weights: np.ndarray | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield checked blocks with their weights, without rows of weight zero."""
+    start = 0
+    for block in checked_blocks(model, X):
+        of_block = np.ones(block.shape[0]) if weights is None else weights[start : start + block.shape[0]]
+        start += block.shape[0]
+        if of_block.size < block.shape[0]:
+            raise InputError(f"{WHO}: sample_weight must have a weight for every row; got {weights.size}.")  # type: ignore[union-attr]
+        there = of_block > 0.0
+        if there.any():
+            yield (block, of_block) if there.all() else (np.ascontiguousarray(block[there]), of_block[there])
+
+
+def checked_blocks(model: Any, X: Blocks) -> Iterator[np.ndarray]:
+    """Yield the blocks of a stream, each checked for NaN and infinity."""
+    names, first_row = np.array(X.columns, dtype=object), 0
+    for block in X:
+        if model.missing == "mean" and np.isnan(block).any() and hasattr(model, "mean_"):
+            block = with_means(block, model.mean_)
+        check_finite(WHO, block, names, missing=False, first_row=first_row)
+        first_row += block.shape[0]
+        yield block
+
+
+def column_stream(model: Any, X: Genotypes, sample_weight: Any) -> ColumnStream:
+    weights = check_weights(model, sample_weight, X.n_people)
+    check_enough(X.n_people, float(weights.sum()))
+    record_columns(model, X.columns)
+    people = weights > 0.0
+
+    def pieces() -> Iterator[np.ndarray]:
+        for block in X:
+            rows = block if people.all() else np.ascontiguousarray(block[people])
+            yield with_means(rows, column_means(rows, weights[people]))
+
+    return ColumnStream(int(people.sum()), X.n_variants, X.dtype, weights[people], pieces)
+
+
+def record_columns(model: Any, columns: tuple[str, ...]) -> None:
+    """Remember number and names of the columns; x0, x1, … are no names."""
+    model.n_features_in_ = len(columns)
+    if columns == tuple(f"x{j}" for j in range(len(columns))):
+        model.__dict__.pop("feature_names_in_", None)
+    else:
+        model.feature_names_in_ = np.array(columns, dtype=object)
+
+
+def check_columns(model: Any, X: Blocks) -> None:
+    """Raise unless a stream has the columns of fit."""
+    known = getattr(model, "feature_names_in_", None)
+    if X.n_columns != model.n_features_in_:
+        raise InputError(f"{WHO}: X must have {model.n_features_in_} columns, as in fit; got {X.n_columns}.")
+    unnamed = X.columns == tuple(f"x{j}" for j in range(X.n_columns))
+    if known is not None and not unnamed and tuple(known) != X.columns:
+        raise InputError(f"{WHO}: X must have the columns of fit in their order; got other names.")
+
+
+def given_rows(model: Any, X: Any) -> Any:
+    """Return rows to project: a checked table, or the blocks of genotypes beside their columns."""
+    if not isinstance(X, Genotypes):
+        return check_rows(
+            model, X, reset=False, accept_sparse=True, missing=model.missing is not None, nan_cure=NAN_CURE
+        )
+    known = getattr(model, "feature_names_in_", None)
+    return mean_filled(model, X if known is None else X.aligned(tuple(known)))
+
+
+def mean_filled(model: Any, X: Genotypes) -> Iterator[tuple[np.ndarray, slice]]:
+    """Yield blocks of variants with the means of fit in their holes, beside the columns they are."""
+    start = 0
+    for block in X:
+        columns = slice(start, start + block.shape[1])
+        yield with_means(block, model.mean_[columns]), columns
+        start = columns.stop
+
+
+def row_pieces(model: Any, X: Any, sample_weight: Any) -> tuple[Callable[[], Iterator], np.dtype]:
+    """Return what the verifier reads: blocks of rows with their weights, as often as it likes."""
+    if isinstance(X, Blocks):
+        check_columns(model, X)
+        return row_stream(model, X, sample_weight).pieces, X.dtype
+    if isinstance(X, Genotypes):
+        check_room(WHO, "the genotypes to verify", 4.0 * X.n_people * X.n_variants, "verify on fewer people")
+        X = np.hstack([block for block, _ in given_rows(model, X)])
+    else:
+        X = given_rows(model, X)
+        if model.missing is not None and not sparse.issparse(X) and np.isnan(X).any():
+            X = completed(model, X)
+    weights = check_weights(model, sample_weight, X.shape[0])
+    blocks = row_blocks(X.shape[0], max(1, VERIFIED_VALUES // X.shape[1]))
+    return lambda: ((X[rows], weights[rows]) for rows in blocks), X.dtype
+
+
+def completed(model: Any, X: np.ndarray) -> np.ndarray:
+    """Return X with what the model says in its holes: the mean, or the row that the scores stand for."""
+    if model.missing == "mean":
+        return with_means(X, model.mean_)
+    scores = model.transform(X)
+    return np.where(np.isnan(X), model.inverse_transform(scores), X)
+
+
+# --- what is asked for ----------------------------------------------------------------------------
+
+
+def check_enough(n_rows: int, weight: float) -> None:
+    if weight <= 1.0:
+        raise InputError(
+            f"{WHO}: X must have rows of a weight above 1 in all, at least 2 rows; got {n_rows} sample(s)."
+        )
+
+
+def check_filling(model: Any) -> None:
+    """Raise unless a low-rank fit is asked for with a rank."""
+    if model.missing == "em" and (model.n_components is None or isinstance(model.n_components, (str, float))):
+        raise InputError(f"{WHO}: missing='em' must have an integer n_components; got {model.n_components!r}.")
+
+
+def asked_count(model: Any, n_rows: int | None, n_columns: int) -> tuple[int, float | None]:
+    """Return how many components at most, and the share of variance that they must hold, if one is asked for."""
+    most = n_columns if n_rows is None else min(n_rows, n_columns)
+    asked = model.n_components
+    if asked is None:
+        return most, None
+    if asked == "mle":
+        if n_rows is not None and n_rows < n_columns:
+            raise InputError(
+                f"{WHO}: n_components='mle' is only supported if n_samples >= n_features; got {n_rows} < {n_columns}."
+            )
+        return most, None
+    if isinstance(asked, (float, np.floating)):
+        return most, float(asked)
+    if asked > most:
+        raise InputError(
+            f"{WHO}: n_components must be between 1 and min(n_samples, n_features)={most} with "
+            f"svd_solver={model.svd_solver!r}; got {asked}."
+        )
+    return int(asked), None
+
+
+def check_route(model: Any, source: Source) -> None:
+    """Raise where a route cannot read a source, or cannot find what is asked for."""
+    solver, asked = model.svd_solver, model.n_components
+    is_sparse = isinstance(source, Whole) and sparse.issparse(source.X)
+    by_columns, by_rows = isinstance(source, ColumnStream), isinstance(source, RowStream)
+    wrong = {
+        "full": (is_sparse or by_columns or by_rows, "a dense table in memory"),
+        "covariance_eigh": (by_columns, "rows; blocks of variants take 'gram_eigh' or 'krylov'"),
+        "gram_eigh": (by_rows, "a table in memory or genotypes; blocks of rows take 'covariance_eigh' or 'krylov'"),
+        "oja": (by_columns, "rows; blocks of variants take 'gram_eigh' or 'krylov'"),
+    }
+    refused, needs = wrong.get(solver, (False, ""))
+    if refused:
+        got = "sparse rows" if is_sparse else "blocks of variants" if by_columns else "blocks of rows"
+        raise InputError(f"{WHO}: svd_solver={solver!r} must have {needs}; got {got}.")
+    if solver in ("randomized", "oja") and isinstance(asked, (float, np.floating)):
+        raise InputError(f"{WHO}: n_components must be an integer with svd_solver={solver!r}; got {asked!r}.")
+    if asked == "mle" and (by_columns or solver not in ("auto", "full", "covariance_eigh")):
+        raise InputError(f"{WHO}: n_components='mle' must have svd_solver 'full' or 'covariance_eigh'; got {solver!r}.")
+
+
+def standard_scale(scale: bool | str, dtype: np.dtype) -> Callable[[ColumnMoments], np.ndarray]:
+    """Return the function that says what columns are divided by."""
+    if scale == "allele_frequency":
+        return allele_scale
+    return partial(unit_scale, dtype=dtype) if scale else no_scale
+
+
+def no_scale(columns: ColumnMoments) -> np.ndarray:
+    return np.ones(columns.mean.size)
+
+
+def unit_scale(columns: ColumnMoments, dtype: np.dtype) -> np.ndarray:
+    """Return the standard deviations; 1 for a column that is constant up to rounding."""
+    deviation = np.sqrt(columns.squares / columns.weight)
+    constant = deviation <= CONSTANT * np.finfo(dtype).eps * np.abs(columns.mean)
+    return np.where(constant, 1.0, deviation)
+
+
+def allele_scale(columns: ColumnMoments) -> np.ndarray:
+    """Return √(2p(1-p)), the deviation of the count of an allele of frequency p where people mate freely."""
+    p = np.clip(columns.mean / 2.0, 0.0, 1.0)
+    deviation = np.sqrt(2.0 * p * (1.0 - p))
+    return np.where(deviation > 0.0, deviation, 1.0)

@@ -1,0 +1,360 @@
+"""The routes to the same components, each a generator of steps; and which of them ``auto`` takes, and why.
+
+    covariance_eigh   moments ──► C ──► eigenpairs                   d² memory, one pass
+    gram_eigh         AAᵀ ──► eigenpairs ──► v = Aᵀu / s             n² memory, two passes
+    full              the SVD of A                                   A itself in memory
+    krylov, randomized, power, oja      products with A alone        a few vectors in memory, one pass each
+
+A step can always be made into a model (``Step.found``): what is known by then. So a time limit leaves a usable one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from eigenwood.core.spectral.dimension import likeliest_count
+from eigenwood.core.spectral.full import svd_pairs
+from eigenwood.core.spectral.krylov import KrylovRule, KrylovStep, krylov_steps
+from eigenwood.core.spectral.moments import ColumnMoments, Moments, columns_of
+from eigenwood.core.spectral.oja import OjaState, after_batch, oja_start
+from eigenwood.core.spectral.pairs import Pairs, Wanted, chosen_count, orthonormal, signed
+from eigenwood.core.spectral.power import power_steps
+from eigenwood.core.spectral.randomized import SubspaceStep, randomized_steps
+from eigenwood.core.spectral.symmetric import FEW, LARGE, leading_pairs
+from eigenwood.estimators.pca_sources import RowStream, Scaling, Whole
+
+SMALL = 500  # rows and columns: below, the SVD of the whole table takes milliseconds
+BASIS_BYTES = 2**28
+MOST_MEMORY = 2**32  # bytes that a matrix of products may take before ``auto`` looks for another way
+OJA_BATCH, OJA_EPOCHS = 1024, 5
+SETTLED = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}  # ‖Cv - λv‖ / λ₁ at which an iteration ends
+NARROWEST, WIDEST, SHARE_BLOCK = 8, 32, 32  # columns of a block that is multiplied at once
+
+# Work in multiplications of a large matrix product, as measured by benchmarks/bench_pca.py.
+LAPACK_COST = 30.0  # all pairs, m³ times this
+LANCZOS_COST = 5000.0  # few pairs of a matrix in hand, m² times this
+SKINNY_COST, READING_COST = 4.0, 40.0  # for every entry of A: a column of a block, and once for the block
+LIKELY_BLOCKS = 11  # until Krylov settles, where the spectrum falls
+SHARE_OF_PAIRS = 0.3  # that hold the share of variance, as a guess
+KRYLOV_MUST_SAVE = 1.3  # times the work: what is direct is also sure
+PATIENCE = 4  # products before Krylov is judged
+
+
+class Request(NamedTuple):
+    """What is asked for, whatever the route."""
+
+    wanted: Wanted
+    mle: bool
+    scale: Callable[[ColumnMoments], np.ndarray]
+    tol: float
+    n_oversamples: int
+    n_iter: int | None  # of randomised and power iterations; None: as many as usual
+    seed: int
+    n_threads: int
+
+
+class Found(NamedTuple):
+    """A PCA in numbers. ``residuals`` are ‖Cv - λv‖, as the route knows them."""
+
+    columns: ColumnMoments
+    scale: np.ndarray
+    total: float  # trace of C
+    variances: np.ndarray
+    components: np.ndarray  # (k, d)
+    residuals: np.ndarray
+    filling: tuple[int, float] | None = None  # rounds of filling holes, and the relative change in the last
+
+
+class Step(NamedTuple):
+    """Where a route stands."""
+
+    found: Callable[[], Found]
+    route: str
+    reason: str
+    whole: bool
+    last: bool
+
+
+Steps = Iterator[Step]
+
+
+def once(function: Callable[..., Found], *arguments: Any) -> Callable[[], Found]:
+    """Return a function of nothing that computes its result when first asked, and remembers it."""
+    return cache(partial(function, *arguments))
+
+
+# --- covariance -----------------------------------------------------------------------------------
+
+
+def covariance_steps(source: Any, request: Request) -> Steps:
+    """Yield the components of the rows so far."""
+    for moments, last in source.moments(request.n_threads):
+        yield Step(once(from_moments, moments, request), "covariance_eigh", "", True, last)
+
+
+def from_moments(moments: Moments, request: Request) -> Found:
+    """Return the components from the moments of the rows."""
+    columns = columns_of(moments)
+    scaling = Scaling(columns, request.scale(columns))
+    M = moments.scatter / scaling.scale[:, None] / scaling.scale[None, :]
+    count = min(request.wanted.count, moments.n_rows)
+    pairs = leading_pairs(M, request.wanted._replace(count=count), request.n_threads)
+    return found(scaling, pairs, request)
+
+
+# --- Gram -----------------------------------------------------------------------------------------
+
+
+def gram_steps(source: Any, request: Request) -> Steps:
+    """Yield the components from the columns so far."""
+    scaling = scaling_of(source, request)
+    for gram, last in source.gram(scaling, request.n_threads):
+        yield Step(once(from_gram, gram, last, source, scaling, request), "gram_eigh", "", True, last)
+
+
+def from_gram(gram: np.ndarray, is_whole: bool, source: Any, scaling: Scaling, request: Request) -> Found:
+    pairs = leading_pairs(gram, request.wanted, request.n_threads)
+    if not is_whole:  # the directions are a guess from some columns; their variances are then those of all
+        pairs = measured(pairs.vectors, pairs.values.size, source.operator(scaling, request.n_threads))
+    return lifted(pairs, source, scaling, request)
+
+
+# --- the whole ------------------------------------------------------------------------------------
+
+
+def full_steps(source: Whole, request: Request) -> Steps:
+    """Yield once: nothing is known before all is."""
+    scaling = scaling_of(source, request)
+    roots = np.sqrt(source.weights)[:, None]
+
+    def all_pairs() -> Found:
+        pairs = svd_pairs(roots * ((source.X - scaling.columns.mean) / scaling.scale))
+        if not request.mle:
+            count = chosen_count(pairs.values, request.wanted, scaling.total())
+            pairs = Pairs(pairs.values[:count], pairs.vectors[:, :count], pairs.residuals[:count])
+        return found(scaling, pairs, request)
+
+    yield Step(cache(all_pairs), "full", "", True, True)
+
+
+# --- products with A ------------------------------------------------------------------------------
+
+
+def krylov_route(source: Any, request: Request) -> Iterator[tuple[Step, KrylovStep]]:
+    """Yield steps of block Lanczos beside what the core says of them."""
+    scaling = scaling_of(source, request)
+    size = operator_size(source)
+    wanted, block = request.wanted, block_width(request.wanted, size)
+    room = BASIS_BYTES // (8 * size)
+    least = 2 * wanted.count + 4 * block if wanted.share is None else 16 * block
+    rule = KrylovRule(settled(source, request), block, max(least, min(room, 1024)), request.seed)
+    operator = source.operator(scaling, request.n_threads)
+    for step in krylov_steps(operator, size, wanted, scaling.total(), rule):
+        yield Step(once(in_features, step, source, scaling, request), "krylov", "", step.whole, step.last), step
+
+
+def krylov_only(source: Any, request: Request) -> Steps:
+    return (step for step, _ in krylov_route(source, request))
+
+
+def randomized_route(source: Any, request: Request) -> Steps:
+    scaling, size = scaling_of(source, request), operator_size(source)
+    count = request.wanted.count
+    n_iter = request.n_iter if request.n_iter is not None else (7 if count < 0.1 * size else 4)
+    operator = source.operator(scaling, request.n_threads)
+    for step in randomized_steps(operator, size, count, request.n_oversamples, n_iter, request.seed):
+        yield Step(once(in_features, step, source, scaling, request), "randomized", "", step.whole, step.last)
+
+
+def power_route(source: Any, request: Request) -> Steps:
+    scaling, size = scaling_of(source, request), operator_size(source)
+    operator = source.operator(scaling, request.n_threads)
+    limit = request.n_iter if request.n_iter is not None else 10_000
+    tol = settled(source, request)
+    for step in power_steps(operator, size, request.wanted, scaling.total(), tol, limit, request.seed):
+        yield Step(once(in_features, step, source, scaling, request), "power", "", step.whole, step.last)
+
+
+def oja_route(source: Any, request: Request) -> Steps:
+    """Yield after every batch of rows: one pass over a stream, a few over rows in memory."""
+    scaling, count = scaling_of(source, request), request.wanted.count
+    state = oja_start(source.shape[1], count, request.seed)
+    batches = source.batches(OJA_BATCH, OJA_EPOCHS, request.seed)
+    upcoming = next(batches)
+    while upcoming is not None:
+        (X, weights), upcoming = upcoming, next(batches, None)
+        A = np.sqrt(weights)[:, None] * ((X - scaling.columns.mean) / scaling.scale)
+        state = after_batch(state, A, float(weights.sum()))
+        yield Step(once(from_oja, state, source, scaling, request), "oja", "", True, upcoming is None)
+
+
+def from_oja(state: OjaState, source: Any, scaling: Scaling, request: Request) -> Found:
+    operator = source.feature_operator(scaling, request.n_threads)
+    return found(scaling, measured(state.directions, request.wanted.count, operator), request)
+
+
+# --- what auto does -------------------------------------------------------------------------------
+
+
+class Plan(NamedTuple):
+    """A route, the route to turn to should the first be slow, and the words for the choice."""
+
+    route: str
+    fallback: str | None
+    reason: str
+
+
+def auto_steps(source: Any, request: Request) -> Steps:
+    """Yield the steps of the planned route; from Krylov it turns to a direct one when that is the shorter way."""
+    plan = planned(source, request)
+    if plan.fallback is None:
+        yield from (step._replace(reason=plan.reason) for step in ROUTES[plan.route](source, request))
+        return
+    n, d = source.shape
+    errors: list[float] = []
+    for step, inner in krylov_route(source, request):
+        if not inner.last and is_slow(errors_of(errors, inner), settled(source, request), n, d, inner.block, plan):
+            break
+        yield step._replace(reason=plan.reason)
+    else:
+        return
+    reason = f"after {len(errors)} products krylov was too slow: the spectrum is flat"
+    yield from (step._replace(reason=reason) for step in ROUTES[plan.fallback](source, request))
+
+
+def planned(source: Any, request: Request) -> Plan:
+    """Return the cheapest route for the shape, the count and the memory."""
+    n, d = source.shape
+    if isinstance(source, RowStream):
+        if 8 * d * d <= MOST_MEMORY:
+            return Plan("covariance_eigh", None, f"one pass over the stream, and {d} x {d} products fit in memory")
+        return Plan("krylov", None, f"{d} x {d} products do not fit in memory")
+    is_sparse = isinstance(source, Whole) and sparse.issparse(source.X)
+    if isinstance(source, Whole) and max(n, d) <= SMALL and not is_sparse:
+        return Plan("full", None, f"{n} x {d} is small")
+    direct = "gram_eigh" if source.is_wide() else "covariance_eigh"
+    size = min(n, d)
+    if request.mle:
+        return Plan(direct, None, "all eigenvalues are needed")
+    if 8 * size * size > MOST_MEMORY:
+        return Plan("krylov", None, f"{size} x {size} products do not fit in memory")
+    if is_sparse and size > SMALL:
+        return Plan("krylov", None, "sparse rows are multiplied as they are")
+    words = f"{size} x {size} products of {max(n, d)} numbers"
+    if direct_cost(n, d, request.wanted) <= KRYLOV_MUST_SAVE * krylov_cost(n, d, request.wanted):
+        return Plan(direct, None, f"{words} cost less than an iteration")
+    return Plan("krylov", direct, f"a few products with blocks of vectors cost less than {words}")
+
+
+def direct_cost(n: int, d: int, wanted: Wanted) -> float:
+    """Return the work to make the smaller matrix of products and to decompose it, in multiplications."""
+    size = min(n, d)
+    all_pairs = wanted.share is not None or wanted.count > FEW * size or size < LARGE
+    return float(n) * d * size + (LAPACK_COST * size**3 if all_pairs else LANCZOS_COST * size**2)
+
+
+def krylov_cost(n: int, d: int, wanted: Wanted) -> float:
+    """Return the work of an iteration that settles as fast as it does where the spectrum falls."""
+    size = min(n, d)
+    block = block_width(wanted, size)
+    n_blocks = LIKELY_BLOCKS + (wanted.count if wanted.share is None else SHARE_OF_PAIRS * size) / block
+    return n_blocks * product_cost(n, d, block)
+
+
+def product_cost(n: int, d: int, block: int) -> float:
+    """Return the work of one product with a block: reading A costs as much as many of its columns."""
+    return float(n) * d * (READING_COST + SKINNY_COST * block)
+
+
+def errors_of(errors: list[float], step: KrylovStep) -> list[float]:
+    """Add the largest relative residual of the wanted pairs, if there are so many yet; return all so far."""
+    errors.append(float(step.residuals[: step.count].max() / step.values[0]) if step.count <= step.values.size else 1.0)
+    return errors
+
+
+def is_slow(errors: list[float], tol: float, n: int, d: int, block: int, plan: Plan) -> bool:
+    """Return whether the products that are left, at the rate so far, cost more than the direct route."""
+    if len(errors) < PATIENCE:
+        return False
+    rate = np.sqrt(errors[-1] / errors[-3]) if errors[-3] > 0.0 else 0.0
+    n_left = np.inf if rate >= 1.0 else np.log(tol / errors[-1]) / np.log(rate)
+    return n_left * product_cost(n, d, block) > direct_cost(n, d, Wanted(1))
+
+
+def block_width(wanted: Wanted, size: int) -> int:
+    """Return how many vectors are multiplied at once."""
+    width = SHARE_BLOCK if wanted.share is not None else int(np.clip(wanted.count + 6, NARROWEST, WIDEST))
+    return min(width, size)
+
+
+ROUTES: dict[str, Callable[[Any, Request], Steps]] = {
+    "auto": auto_steps,
+    "full": full_steps,
+    "covariance_eigh": covariance_steps,
+    "gram_eigh": gram_steps,
+    "krylov": krylov_only,
+    "arpack": krylov_only,  # scikit-learn's name for an iteration with a residual stop
+    "randomized": randomized_route,
+    "power": power_route,
+    "oja": oja_route,
+}
+
+
+# --- from eigenpairs to components ----------------------------------------------------------------
+
+
+def scaling_of(source: Any, request: Request) -> Scaling:
+    columns = source.column_moments(request.n_threads)
+    return Scaling(columns, request.scale(columns))
+
+
+def operator_size(source: Any) -> int:
+    return source.shape[0] if source.is_wide() else source.shape[1]
+
+
+def settled(source: Any, request: Request) -> float:
+    return request.tol if request.tol > 0.0 else SETTLED[source.dtype]
+
+
+def in_features(step: Any, source: Any, scaling: Scaling, request: Request) -> Found:
+    """Return the components that a step of an iteration stands for."""
+    pairs = step.pairs()
+    return lifted(pairs, source, scaling, request) if source.is_wide() else found(scaling, pairs, request)
+
+
+def lifted(pairs: Pairs, source: Any, scaling: Scaling, request: Request) -> Found:
+    """Return the components of pairs (s², u) of AAᵀ: v = Aᵀu / s, at right angles also where s is only rounding.
+
+    ‖AᵀA v - s²v‖ = ‖Aᵀ(AAᵀu - s²u)‖ / s ≤ ‖AAᵀu - s²u‖ · s₁ / s.
+    """
+    vectors = orthonormal(source.lifted(pairs.vectors, scaling, request.n_threads))
+    values = np.maximum(pairs.values, 0.0)
+    largest = max(float(values[0]), np.finfo(np.float64).tiny)
+    spread = np.sqrt(largest / np.maximum(values, largest * np.finfo(np.float64).eps))
+    residuals = np.minimum(pairs.residuals * spread, largest)
+    return found(scaling, Pairs(values, vectors, residuals), request)
+
+
+def measured(directions: np.ndarray, count: int, operator: Callable[[np.ndarray], np.ndarray]) -> Pairs:
+    """Return the best pairs in the span of some directions, by one exact product."""
+    return SubspaceStep(directions, operator(directions), count, True, True).pairs()
+
+
+def found(scaling: Scaling, pairs: Pairs, request: Request) -> Found:
+    """Return the components, their variances and signs, from pairs of AᵀA."""
+    degrees = scaling.columns.weight - 1.0
+    values = np.maximum(pairs.values, 0.0) / degrees
+    count = likeliest_count(values, scaling.columns.weight) if request.mle else values.size
+    return Found(
+        scaling.columns,
+        scaling.scale,
+        scaling.total() / degrees,
+        values[:count],
+        signed(np.ascontiguousarray(pairs.vectors.T[:count])),
+        pairs.residuals[:count] / degrees,
+    )

@@ -1,0 +1,229 @@
+"""Where the rows of a PCA come from, behind one face: an array or csr matrix, blocks of rows, blocks of columns.
+
+    source       in memory     moments                operator M                     back to feature space
+    Whole        all of X      chunk by chunk         the smaller of AᵀA and AAᵀ     v, or Aᵀu / s
+    RowStream    a block       block by block         AᵀA, one pass a product        v
+    ColumnStream a block       column by column       AAᵀ, one pass a product        Aᵀu / s, one pass
+
+A = √w (X - μ) / σ stands for the centred table (``core/spectral/centred.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from eigenwood.core.spectral.centred import Centred, column_products, normal_by_columns, normal_by_rows
+from eigenwood.core.spectral.gram import gram_of
+from eigenwood.core.spectral.moments import (
+    ColumnMoments,
+    Moments,
+    column_moments_of,
+    merged,
+    merged_columns,
+    moments_of,
+    no_column_moments,
+    no_moments,
+)
+from eigenwood.core.threads import ahead, row_blocks
+
+CHUNK_VALUES = 2**26  # of a table in memory, between two looks at the clock
+GRAM_WORK = 10**11  # n² times columns, between two looks at the clock
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """What A is made of beside X, known before any product with A."""
+
+    columns: ColumnMoments
+    scale: np.ndarray
+
+    def total(self) -> float:
+        """Return the trace of AᵀA."""
+        return float((self.columns.squares / self.scale**2).sum())
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A table in memory, dense or csr; ``holes`` are the rows and columns of values that are missing, if any are."""
+
+    X: Any
+    weights: np.ndarray
+    check: Callable[[], None]  # asked for its sentence when a mean is not a number
+    holes: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.X.dtype
+
+    def is_wide(self) -> bool:
+        """Return whether AAᵀ is the smaller of the two matrices."""
+        return self.X.shape[0] < self.X.shape[1]
+
+    def moments(self, n_threads: int) -> Iterator[tuple[Moments, bool]]:
+        """Yield the moments of the rows so far, and whether these are all."""
+        n, d = self.shape
+        total = no_moments(d)
+        for rows in row_blocks(n, max(1, CHUNK_VALUES // d)):
+            total = merged(total, moments_of(self.X[rows], self.weights[rows], n_threads))
+            self._check_finite(total.mean)
+            yield total, rows.stop == n
+
+    def column_moments(self, n_threads: int) -> ColumnMoments:
+        columns = column_moments_of(self.X, self.weights, n_threads)
+        self._check_finite(columns.mean)
+        return columns
+
+    def _check_finite(self, mean: np.ndarray) -> None:
+        """Every number went into a mean, so one that is not finite shows there; the gate finds its place."""
+        if not np.isfinite(mean).all():
+            self.check()
+
+    def centred(self, scaling: Scaling) -> Centred:
+        return Centred(self.X, np.sqrt(self.weights), scaling.columns.mean, scaling.scale)
+
+    def operator(self, scaling: Scaling, n_threads: int) -> Callable[[np.ndarray], np.ndarray]:
+        A = self.centred(scaling)
+        normal = normal_by_columns if self.is_wide() else normal_by_rows
+        return lambda B: normal(A, B, n_threads)
+
+    def feature_operator(self, scaling: Scaling, n_threads: int) -> Callable[[np.ndarray], np.ndarray]:
+        """Return AᵀA, also where AAᵀ is smaller."""
+        return lambda B: normal_by_rows(self.centred(scaling), B, n_threads)
+
+    def batches(self, n_rows: int, n_epochs: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield so many rows at a time with their weights, in a new order in each epoch."""
+        rng = np.random.default_rng(seed)
+        for _ in range(n_epochs):
+            order = rng.permutation(self.weights.size)
+            for rows in row_blocks(order.size, n_rows):
+                batch = self.X[order[rows]]
+                yield batch.toarray() if sparse.issparse(batch) else batch, self.weights[order[rows]]
+
+    def gram(self, scaling: Scaling, n_threads: int) -> Iterator[tuple[np.ndarray, bool]]:
+        """Yield AAᵀ over the columns so far, and whether these are all."""
+        A = self.centred(scaling)
+        n, d = self.shape
+        if sparse.issparse(self.X):
+            yield gram_of(A, slice(0, d), n_threads), True
+            return
+        total = np.zeros((n, n))
+        for columns in row_blocks(d, max(n, GRAM_WORK // n**2)):
+            total += gram_of(A, columns, n_threads)
+            yield total, columns.stop == d
+
+    def lifted(self, vectors: np.ndarray, scaling: Scaling, n_threads: int) -> np.ndarray:
+        """Return Aᵀu for every column u."""
+        return column_products(self.centred(scaling), vectors, n_threads)
+
+
+@dataclass(frozen=True)
+class RowStream:
+    """Blocks of rows, as often as needed; ``pieces`` yields them with their weights."""
+
+    n_rows: int | None
+    n_columns: int
+    dtype: np.dtype
+    pieces: Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]
+
+    @property
+    def shape(self) -> tuple[int | None, int]:
+        return self.n_rows, self.n_columns
+
+    def is_wide(self) -> bool:
+        return False
+
+    def moments(self, n_threads: int) -> Iterator[tuple[Moments, bool]]:
+        """Yield the moments of the rows so far, and whether these are all."""
+        total = no_moments(self.n_columns)
+        for block, weights in ahead(self.pieces()):
+            total = merged(total, moments_of(block, weights, n_threads))
+            yield total, total.n_rows == self.n_rows
+        if total.n_rows != self.n_rows:  # a text file: only its end tells
+            yield total, True
+
+    def column_moments(self, n_threads: int) -> ColumnMoments:
+        total = no_column_moments(self.n_columns)
+        for block, weights in ahead(self.pieces()):
+            total = merged_columns(total, column_moments_of(block, weights, n_threads))
+        return total
+
+    def operator(self, scaling: Scaling, n_threads: int) -> Callable[[np.ndarray], np.ndarray]:
+        def product(B: np.ndarray) -> np.ndarray:
+            total = np.zeros((self.n_columns, B.shape[1]))
+            for block, weights in ahead(self.pieces()):
+                A = Centred(block, np.sqrt(weights), scaling.columns.mean, scaling.scale)
+                total += normal_by_rows(A, B, n_threads)
+            return total
+
+        return product
+
+    feature_operator = operator
+
+    def batches(self, n_rows: int, n_epochs: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield so many rows at a time with their weights, once, in the order of the stream."""
+        for block, weights in self.pieces():
+            for rows in row_blocks(block.shape[0], n_rows):
+                yield block[rows], weights[rows]
+
+
+@dataclass(frozen=True)
+class ColumnStream:
+    """Blocks of columns, each with all rows: genotypes as PLINK stores them."""
+
+    n_rows: int
+    n_columns: int
+    dtype: np.dtype
+    weights: np.ndarray
+    pieces: Callable[[], Iterator[np.ndarray]]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_rows, self.n_columns
+
+    def is_wide(self) -> bool:
+        return True
+
+    def column_moments(self, n_threads: int) -> ColumnMoments:
+        parts = [column_moments_of(block, self.weights, n_threads) for block in ahead(self.pieces())]
+        mean, squares = (np.concatenate([getattr(part, name) for part in parts]) for name in ("mean", "squares"))
+        return ColumnMoments(self.n_rows, parts[0].weight, mean, squares)
+
+    def _centred(self, scaling: Scaling) -> Iterator[Centred]:
+        start, roots = 0, np.sqrt(self.weights)
+        for block in ahead(self.pieces()):
+            columns = slice(start, start + block.shape[1])
+            yield Centred(block, roots, scaling.columns.mean[columns], scaling.scale[columns])
+            start = columns.stop
+
+    def operator(self, scaling: Scaling, n_threads: int) -> Callable[[np.ndarray], np.ndarray]:
+        def product(B: np.ndarray) -> np.ndarray:
+            total = np.zeros((self.n_rows, B.shape[1]))
+            for A in self._centred(scaling):
+                total += normal_by_columns(A, B, n_threads)
+            return total
+
+        return product
+
+    def gram(self, scaling: Scaling, n_threads: int) -> Iterator[tuple[np.ndarray, bool]]:
+        """Yield AAᵀ over the columns so far, and whether these are all."""
+        total, n_seen = np.zeros((self.n_rows, self.n_rows)), 0
+        for A in self._centred(scaling):
+            n_seen += A.X.shape[1]
+            total += gram_of(A, slice(0, A.X.shape[1]), n_threads)
+            yield total, n_seen == self.n_columns
+
+    def lifted(self, vectors: np.ndarray, scaling: Scaling, n_threads: int) -> np.ndarray:
+        """Return Aᵀu for every column u."""
+        return np.concatenate([column_products(A, vectors, n_threads) for A in self._centred(scaling)])
+
+
+Source = Whole | RowStream | ColumnStream
