@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
@@ -17,7 +18,7 @@ from eigenwood.estimators.registry import CLASSIFICATION, ENTRIES, REGRESSION, T
 PLACES = ("support_", "t_")
 
 # What counts rows, whatever their weight.
-ROW_COUNTS = ("nodes_.n_rows",)
+ROW_COUNTS = ("nodes_.n_rows", "n_samples_", "solver_reason_")
 COUNTS_ROWS = {"min_samples_leaf": "a leaf must have so many rows", "prune": "the rows put aside are drawn as rows"}
 
 # What may differ in the last bits when w·y is added instead of y, w times; and a transformer's certificate is about the
@@ -27,6 +28,10 @@ ROUNDED = {
     REGRESSION: ("nodes_.value", "nodes_.impurity", "certificate_"),
     TRANSFORMATION: ("certificate_",),
 }
+
+
+# What these learn are sums over all rows, whose last bits follow the order of the rows.
+SUMS_OVER_ROWS = ("PCA",)
 
 
 def candidates() -> list[tuple[str, Entry, dict]]:
@@ -113,6 +118,17 @@ def assert_same_bits(name: str, one: Any, other: Any, but: tuple[str, ...] = ())
         np.testing.assert_array_equal(one, other, err_msg=name)
     else:
         assert one == other, name
+
+
+def assert_learnt_alike(one: Any, other: Any, but: tuple[str, ...] = ()) -> None:
+    """Both models have the same fitted attributes, up to the rounding of sums."""
+    for name, value in learnt(one).items():
+        if name not in but and isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            np.testing.assert_allclose(
+                value, learnt(other)[name], rtol=1e-9, atol=1e-9 * abs(value).max(), err_msg=name
+            )
+        elif name not in but:
+            assert value == pytest.approx(learnt(other)[name]), name
 
 
 def is_list_of_models(value: Any) -> bool:

@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, clone
 from sklearn.callback import CallbackSupportMixin, ProgressBar, ScoringMonitor
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -31,8 +31,10 @@ from tests.estimators.exam import (
     COUNTS_ROWS,
     ROUNDED,
     ROW_COUNTS,
+    SUMS_OVER_ROWS,
     PropagatedRecorder,
     Recorder,
+    assert_learnt_alike,
     assert_learnt_the_same,
     candidates,
     classes_on,
@@ -272,8 +274,10 @@ def test_a_weight_is_a_repeated_row(entry, params, repeated):
     weighted = made(entry, params).fit(X, y, sample_weight=weights)
     for rows in (copies, copies[::-1], rng.permutation(copies)):
         given = made(entry, params).fit(X[rows], y[rows])
-        assert_learnt_the_same(weighted, given, but=ROW_COUNTS + ROUNDED[entry.task])
-        np.testing.assert_allclose(result(given, X), result(weighted, X), rtol=1e-12 if ROUNDED[entry.task] else 0)
+        alike = assert_learnt_alike if entry.estimator.__name__ in SUMS_OVER_ROWS else assert_learnt_the_same
+        alike(weighted, given, but=ROW_COUNTS + ROUNDED[entry.task])
+        tolerance = 1e-9 if alike is assert_learnt_alike else 1e-12 if ROUNDED[entry.task] else 0
+        np.testing.assert_allclose(result(given, X), result(weighted, X), rtol=tolerance)
 
 
 @every_weighted
@@ -634,9 +638,10 @@ def test_names_out_without_names_in(entry, params):
     names = model.get_feature_names_out()
     assert names.dtype == object
     assert len(set(names)) == len(names) == result(model, X).shape[1]
-    assert {"x0", "x1", "x2"} <= set(names)
-    renamed = model.get_feature_names_out(["a", "b", "c"])
-    assert {"a", "b", "c"} <= set(renamed)
+    if not isinstance(model, ClassNamePrefixFeaturesOutMixin):
+        assert {"x0", "x1", "x2"} <= set(names)
+        renamed = model.get_feature_names_out(["a", "b", "c"])
+        assert {"a", "b", "c"} <= set(renamed)
     with pytest.raises(ValueError, match="input_features"):
         model.get_feature_names_out(["a", "b"])
 

@@ -134,6 +134,14 @@ def test_names_that_have_no_room_are_counted_out():
     assert f" {n_named} of 20 carry their names" in figure.layout.title.text
 
 
+@pytest.mark.parametrize("scale", [False, True])
+def test_scaled_columns_are_said(scale):
+    X = plane()
+    model = PCA(2).fit(X)
+    model.scale = scale
+    assert ("Columns are scaled." in plots.biplot(model, X).layout.title.text) == scale
+
+
 def test_the_origin_is_in_the_frame():
     figure = biplot_figure(np.full((3, 2), 50.0), np.array([[1.0, 1.0]]), SHARES, ["a"], "form")
     assert figure.layout.xaxis.range[0] < 0.0 < 50.0 < figure.layout.xaxis.range[1]

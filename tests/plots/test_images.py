@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.decomposition import PCA
@@ -104,7 +103,7 @@ def test_without_numbers_some_are_shown_and_all_components_at_last():
     assert len(plots.reconstructions(PCA(6).fit(X), X, SHAPE).data) == 6 * 3
 
 
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, sparse.csr_array, np.ndarray.tolist])
+@pytest.mark.parametrize("kind", [pd.DataFrame, sparse.csr_array, np.ndarray.tolist])
 def test_rows_come_in_any_form(kind):
     X = pictures()
     model = PCA(6).fit(kind(X) if kind is pd.DataFrame else X)

@@ -177,7 +177,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         watch = Watch(self)
         source = checked_source(self, X, sample_weight)
         check_route(self, source)
-        request = self._request(*source.shape, source.dtype)
+        request = self._request(source.weight(), source.shape[1], source.dtype)
 
         steps = self._steps(source, request)
         outcome = watch.follow(
@@ -207,7 +207,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         threads = thread_count("PCA", self.n_jobs)
         moments = merged(before or no_moments(source.shape[1]), moments_of(source.X, source.weights, threads))
         check_finite_means(self, source, moments)
-        request = self._request(moments.n_rows, moments.mean.size, source.dtype)
+        request = self._request(int(moments.weight), moments.mean.size, source.dtype)
         found = once(from_moments, moments, request)
         step = Step(found, "covariance_eigh", "the moments of all batches", whole=True, last=True)
         self._store(step, source.dtype, FINISHED)
@@ -284,6 +284,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
             n_iter=None if self.iterated_power == "auto" else int(self.iterated_power),
             seed=int(integer_seeds(self.random_state, 1)[0]),
             n_threads=thread_count("PCA", self.n_jobs),
+            nothing=4.0 * float(np.finfo(dtype).eps) * np.sqrt(n_columns),
         )
 
     def _steps(self, source: Source, request: Request) -> Iterator[Step]:

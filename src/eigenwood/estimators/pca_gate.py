@@ -72,7 +72,8 @@ def row_stream(model: Any, X: Blocks, sample_weight: Any) -> RowStream:
     if X.n_rows is not None:
         check_enough(X.n_rows, float(X.n_rows) if weights is None else float(weights.sum()))
     record_columns(model, X.columns)
-    return RowStream(X.n_rows, X.n_columns, X.dtype, partial(weighted_blocks, model, X, weights))
+    total = None if weights is None else float(weights.sum())
+    return RowStream(X.n_rows, X.n_columns, X.dtype, partial(weighted_blocks, model, X, weights), total)
 
 
 def weighted_blocks(model: Any, X: Blocks, weights: np.ndarray | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -22,7 +22,7 @@ from eigenwood.core.spectral.full import svd_pairs
 from eigenwood.core.spectral.krylov import KrylovRule, KrylovStep, krylov_steps
 from eigenwood.core.spectral.moments import ColumnMoments, Moments, columns_of
 from eigenwood.core.spectral.oja import OjaState, after_batch, oja_start
-from eigenwood.core.spectral.pairs import Pairs, Wanted, chosen_count, orthonormal, signed
+from eigenwood.core.spectral.pairs import Pairs, Wanted, chosen_count, orthonormal, signed, with_null_pairs
 from eigenwood.core.spectral.power import power_steps
 from eigenwood.core.spectral.randomized import SubspaceStep, randomized_steps
 from eigenwood.core.spectral.symmetric import FEW, LARGE, leading_pairs
@@ -56,6 +56,7 @@ class Request(NamedTuple):
     n_iter: int | None  # of randomised and power iterations; None: as many as usual
     seed: int
     n_threads: int
+    nothing: float  # a variance that is at most so many times the largest is rounding
 
 
 class Found(NamedTuple):
@@ -102,7 +103,7 @@ def from_moments(moments: Moments, request: Request) -> Found:
     columns = columns_of(moments)
     scaling = Scaling(columns, request.scale(columns))
     M = moments.scatter / scaling.scale[:, None] / scaling.scale[None, :]
-    count = min(request.wanted.count, moments.n_rows)
+    count = min(request.wanted.count, int(moments.weight))
     pairs = leading_pairs(M, request.wanted._replace(count=count), request.n_threads)
     return found(scaling, pairs, request)
 
@@ -137,7 +138,7 @@ def full_steps(source: Whole, request: Request) -> Steps:
         if not request.mle:
             count = chosen_count(pairs.values, request.wanted, scaling.total())
             pairs = Pairs(pairs.values[:count], pairs.vectors[:, :count], pairs.residuals[:count])
-        return found(scaling, pairs, request)
+        return found(scaling, pairs, request._replace(nothing=request.nothing**2))  # singular values, not squares
 
     yield Step(cache(all_pairs), "full", "", True, True)
 
@@ -348,6 +349,8 @@ def measured(directions: np.ndarray, count: int, operator: Callable[[np.ndarray]
 def found(scaling: Scaling, pairs: Pairs, request: Request) -> Found:
     """Return the components, their variances and signs, from pairs of AᵀA."""
     degrees = scaling.columns.weight - 1.0
+    if request.wanted.share is None:
+        pairs = with_null_pairs(pairs, min(request.wanted.count, int(scaling.columns.weight)), request.nothing)
     values = np.maximum(pairs.values, 0.0) / degrees
     count = likeliest_count(values, scaling.columns.weight) if request.mle else values.size
     return Found(

@@ -64,6 +64,10 @@ class Whole:
     def dtype(self) -> np.dtype:
         return self.X.dtype
 
+    def weight(self) -> int:
+        """Return how many rows these stand for."""
+        return int(self.weights.sum())
+
     def is_wide(self) -> bool:
         """Return whether AAᵀ is the smaller of the two matrices."""
         return self.X.shape[0] < self.X.shape[1]
@@ -133,10 +137,15 @@ class RowStream:
     n_columns: int
     dtype: np.dtype
     pieces: Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]
+    total_weight: float | None = None  # None: each row counts once
 
     @property
     def shape(self) -> tuple[int | None, int]:
         return self.n_rows, self.n_columns
+
+    def weight(self) -> int | None:
+        """Return how many rows these stand for, if that is known before they are read."""
+        return self.n_rows if self.total_weight is None else int(self.total_weight)
 
     def is_wide(self) -> bool:
         return False
@@ -188,6 +197,10 @@ class ColumnStream:
     @property
     def shape(self) -> tuple[int, int]:
         return self.n_rows, self.n_columns
+
+    def weight(self) -> int:
+        """Return how many rows these stand for."""
+        return int(self.weights.sum())
 
     def is_wide(self) -> bool:
         return True

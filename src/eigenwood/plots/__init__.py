@@ -85,6 +85,12 @@ def scree(model: Any) -> go.Figure:
     """Return a figure of how much of the variance each component of a PCA holds, and the first of them together.
 
     A share of the variance that was asked for is a thin line.
+
+    >>> import eigenwood.plots as plots
+    >>> from eigenwood import PCA
+    >>> model = PCA(0.9).fit([[1.0, 1.1], [2.0, 1.9], [3.0, 3.2], [4.0, 3.8]])
+    >>> plots.scree(model).layout.annotations[0].text
+    '<b>1 component holds 99.3 %</b> (90.0 % wanted)'
     """
     pca = fitted_pca("scree", model)
     asked = pca.n_components
@@ -125,7 +131,14 @@ def biplot(
     """Return a figure of the rows of X as points and of its columns as arrows, in the plane of two components.
 
     With ``scaling="form"`` distances between points are those between rows; with ``"covariance"`` inner products of
-    arrows are the covariances of columns. ``colour`` and ``names`` are those of the rows, as in ``scores``.
+    arrows are the covariances of columns, or their correlations if the PCA scales columns. ``colour`` and ``names``
+    are those of the rows, as in ``scores``.
+
+    >>> import eigenwood.plots as plots
+    >>> from eigenwood import PCA
+    >>> X = [[1.0, 1.1], [2.0, 1.9], [3.0, 3.2], [4.0, 3.8]]
+    >>> plots.biplot(PCA().fit(X), X, scaling="covariance").layout.title.text.split("<br>")[0]
+    '<b>Covariance biplot</b>: inner products of arrows are covariances of columns, their lengths'
     """
     if scaling not in SCALINGS:
         raise InputError(f"plots.biplot: scaling must be {' or '.join(map(repr, SCALINGS))}; got {scaling!r}.")
@@ -148,6 +161,7 @@ def biplot(
         colours=colours,
         row_names=row_names("biplot", names, len(points)),
         colour_name=colour_name,
+        is_scaled=bool(getattr(pca, "scale", False)),
     )
 
 

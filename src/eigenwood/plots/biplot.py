@@ -77,12 +77,13 @@ def biplot_figure(
     colours: Any = None,
     row_names: Sequence[str] | None = None,
     colour_name: str = "",
+    is_scaled: bool = False,
     most: int = 20,
 ) -> go.Figure:
     """Return a figure of points (n, 2) and arrows to the ``loadings`` (d, 2), which ``biplot_coordinates`` makes.
 
-    ``names`` are those of the columns. All arrows are made longer by one factor, which the figure says; the longest
-    ``most`` carry their names.
+    ``names`` are those of the columns; if each was divided by its scale, the figure says so. All arrows are made longer
+    by one factor, which it says too; the longest ``most`` carry their names.
     """
     factor = arrow_factor(points, loadings)
     tips = factor * loadings
@@ -102,7 +103,7 @@ def biplot_figure(
     columns = arrow_notes(frame, tips[longest], [str(names[j]) for j in longest], [*taken, *shafts])
     figure.layout.annotations = [*rows, *columns]
     figure = framed(figure, frame, shares, axes, colour_name, TOP).update_yaxes(scaleanchor="x")
-    return figure.update_layout(title=title(scaling, axes, factor, len(columns), len(names)))
+    return figure.update_layout(title=title(scaling, axes, is_scaled, factor, (len(columns), len(names))))
 
 
 def arrow_factor(points: np.ndarray, loadings: np.ndarray) -> float:
@@ -175,12 +176,14 @@ def arrow_notes(frame: Frame, tips: np.ndarray, names: Sequence[str], taken: lis
     return label_notes(frame, free_places(frame, frame.to_pixels(tips), directions, texts, taken), texts)
 
 
-def title(scaling: str, axes: tuple[int, int], factor: float, n_named: int, n_columns: int) -> dict:
-    """Return the words above: the scaling, what it means, and how long the arrows are."""
+def title(scaling: str, axes: tuple[int, int], is_scaled: bool, factor: float, counts: tuple[int, int]) -> dict:
+    """Return the words above: the scaling, what it means, how long the arrows are, and how many have names."""
+    n_named, n_columns = counts
     named = "" if n_named == n_columns else f" {n_named:,} of {n_columns:,} carry their names, all show them on hover."
+    scaled = " Columns are scaled." if is_scaled else ""
     text = (
         f"<b>{scaling.capitalize()} biplot</b>: {SCALINGS[scaling].words}, as far as PC{axes[0] + 1} and "
-        f"PC{axes[1] + 1} show them.<br>The lengths of arrows are multiplied by {factor:,g}.{named}"
+        f"PC{axes[1] + 1} show them.{scaled}<br>The lengths of arrows are multiplied by {factor:,g}.{named}"
     )
     place = {"x": 0, "xref": "paper", "y": 1, "yanchor": "top", "pad": {"t": BUTTONS}}
     return {"text": text, "font": {"size": 14}, **place}

@@ -74,6 +74,43 @@ def orthonormal(vectors: np.ndarray) -> np.ndarray:
     return Q * np.where(R.diagonal() < 0.0, -1.0, 1.0)
 
 
+def with_null_pairs(pairs: Pairs, count: int, nothing: float) -> Pairs:
+    """Return so many pairs; values of at most ``nothing`` times the largest become 0, and their directions fixed ones.
+
+    Rounding would choose any directions of the null space; these follow from the space alone. And where rows stand for
+    several there may be more of them than rows: 3 rows of weight 4 have as many components as 12 rows.
+    """
+    n_real = int((pairs.values > nothing * pairs.values.max(initial=0.0)).sum())
+    if n_real >= count:
+        return Pairs(pairs.values[:count], pairs.vectors[:, :count], pairs.residuals[:count])
+    values, residuals = np.zeros(count), np.zeros(count)
+    values[:n_real], residuals[:n_real] = pairs.values[:n_real], pairs.residuals[:n_real]
+    residuals[n_real:] = nothing * pairs.values.max(initial=0.0)
+    return Pairs(values, with_null_directions(pairs.vectors[:, :n_real], count), residuals)
+
+
+def with_null_directions(vectors: np.ndarray, count: int) -> np.ndarray:
+    """Return orthonormal columns: those given, then the axes e₀, e₁, … made orthogonal to all before."""
+    size, n_given = vectors.shape
+    columns = np.empty((size, count))
+    columns[:, :n_given] = vectors
+    n_found, axis = n_given, 0
+    with one_blas_thread():
+        while n_found < count:
+            if axis % size == 0:
+                shortest = 0.1 * 0.5 ** (axis // size)
+            known = columns[:, :n_found]
+            rest = -(known @ known[axis % size])
+            rest[axis % size] += 1.0
+            rest -= known @ (known.T @ rest)
+            length = float(np.linalg.norm(rest))
+            if length > shortest:
+                columns[:, n_found] = rest / length
+                n_found += 1
+            axis += 1
+    return columns
+
+
 def signed(components: np.ndarray) -> np.ndarray:
     """Return the rows with their signs chosen: the entry of largest size is positive.
 
