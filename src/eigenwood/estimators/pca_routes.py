@@ -31,7 +31,8 @@ from eigenwood.estimators.pca_sources import RowStream, Scaling, Whole
 SMALL = 500  # rows and columns: below, the SVD of the whole table takes milliseconds
 BASIS_BYTES = 2**28
 MOST_MEMORY = 2**32  # bytes that a matrix of products may take before ``auto`` looks for another way
-OJA_BATCH, OJA_EPOCHS = 1024, 5
+OJA_BATCH, OJA_ROWS, OJA_EPOCHS = 64, 30_000, 5  # rows of a batch; of all batches at least; passes at least
+OJA_ROUND = 16  # batches between two looks at the model so far
 SETTLED = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}  # ‖Cv - λv‖ / λ₁ at which an iteration ends
 NARROWEST, WIDEST, SHARE_BLOCK = 8, 32, 32  # columns of a block that is multiplied at once
 
@@ -185,13 +186,15 @@ def oja_route(source: Any, request: Request) -> Steps:
     """Yield after every batch of rows: one pass over a stream, a few over rows in memory."""
     scaling, count = scaling_of(source, request), request.wanted.count
     state = oja_start(source.shape[1], count, request.seed)
-    batches = source.batches(OJA_BATCH, OJA_EPOCHS, request.seed)
+    n_epochs = OJA_EPOCHS if source.shape[0] is None else max(OJA_EPOCHS, -(-OJA_ROWS // source.shape[0]))
+    batches = source.batches(max(OJA_BATCH, 2 * count), n_epochs, request.seed)
     upcoming = next(batches)
     while upcoming is not None:
         (X, weights), upcoming = upcoming, next(batches, None)
         A = np.sqrt(weights)[:, None] * ((X - scaling.columns.mean) / scaling.scale)
         state = after_batch(state, A, float(weights.sum()))
-        yield Step(once(from_oja, state, source, scaling, request), "oja", "", True, upcoming is None)
+        is_whole = upcoming is None or state.n_batches % OJA_ROUND == 0
+        yield Step(once(from_oja, state, source, scaling, request), "oja", "", is_whole, upcoming is None)
 
 
 def from_oja(state: OjaState, source: Any, scaling: Scaling, request: Request) -> Found:

@@ -90,7 +90,7 @@ def scree(model: Any) -> go.Figure:
     >>> from eigenwood import PCA
     >>> model = PCA(0.9).fit([[1.0, 1.1], [2.0, 1.9], [3.0, 3.2], [4.0, 3.8]])
     >>> plots.scree(model).layout.annotations[0].text
-    '<b>1 component holds 99.3 %</b> (90.0 % wanted)'
+    '<b>1 component holds 99.5 %</b> (90.0 % wanted)'
     """
     pca = fitted_pca("scree", model)
     asked = pca.n_components
@@ -131,8 +131,8 @@ def biplot(
     """Return a figure of the rows of X as points and of its columns as arrows, in the plane of two components.
 
     With ``scaling="form"`` distances between points are those between rows; with ``"covariance"`` inner products of
-    arrows are the covariances of columns, or their correlations if the PCA scales columns. ``colour`` and ``names``
-    are those of the rows, as in ``scores``.
+    arrows are the covariances of columns, or of scaled columns if the PCA scales them. ``colour`` and ``names`` are
+    those of the rows, as in ``scores``.
 
     >>> import eigenwood.plots as plots
     >>> from eigenwood import PCA

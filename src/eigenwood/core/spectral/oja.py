@@ -17,7 +17,7 @@ from scipy import linalg
 from eigenwood.core.spectral.pairs import orthonormal
 from eigenwood.core.threads import one_blas_thread
 
-MEMORY = 3.0  # later batches count so many times more than the first ones
+MEMORY = 5.0  # later batches count so many times more than the first ones
 
 
 class OjaState(NamedTuple):

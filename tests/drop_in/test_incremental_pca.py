@@ -1,0 +1,13 @@
+"""Scikit-learn's tests of its incremental PCA, passed by ``partial_fit`` of ours.
+
+They compare it with a PCA of all rows at once. That one stays scikit-learn's own: our batches must find what it finds.
+"""
+
+from __future__ import annotations
+
+from tests.drop_in.borrowed import Loan, borrow
+from tests.drop_in.incremental import IncrementalPCA
+
+OURS = {"sklearn.decomposition": {"IncrementalPCA": IncrementalPCA}}
+
+globals().update(borrow(Loan(module="sklearn.decomposition.tests.test_incremental_pca", ours=OURS, least_share=0.85)))
