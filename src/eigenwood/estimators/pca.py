@@ -103,7 +103,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     >>> from eigenwood import PCA
     >>> model = PCA(0.9).fit([[1.0, 1.1], [2.0, 1.9], [3.0, 3.2], [4.0, 3.8]])
     >>> model.n_components_, model.explained_variance_ratio_.round(4), model.certificate_.holds
-    (1, array([0.9932]), True)
+    (1, array([0.9954]), True)
     """
 
     PARAMS = {

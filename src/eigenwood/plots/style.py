@@ -16,6 +16,7 @@ def styled(figure: go.Figure, height: int) -> go.Figure:
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": "system-ui, sans-serif", "size": 14, "color": INK},
+        modebar={"bgcolor": "rgba(0,0,0,0)"},
         margin={"l": 10, "r": 20, "t": 10, "b": 10},
         xaxis={"automargin": True, "gridcolor": GRID},
         yaxis={"automargin": True, "gridcolor": "rgba(0,0,0,0)"},
