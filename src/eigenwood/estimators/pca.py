@@ -26,6 +26,7 @@ from eigenwood.estimators.pca_gate import (
     check_columns,
     check_finite_means,
     check_route,
+    check_whole,
     checked_blocks,
     checked_source,
     given_rows,
@@ -57,7 +58,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     their digits whatever their mean; (2) a share of variance works with every exact route; (3) rows may come from
     ``data.blocks`` or ``data.genotypes`` and need not fit in memory; (4) ``sample_weight``, missing values, sparse
     rows with every route but 'full'; (5) ``partial_fit``, ``time_limit``, callbacks, and a ``certificate_`` with an
-    interval for every variance; (6) the largest entry of every component is positive.
+    interval for every variance; (6) variances and means are float64 also for float32 rows.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     """
 
     PARAMS = {
-        "n_components": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(below=1.0), Choice(("mle",))),
+        "n_components": AnyOf(Nothing(), Number(at_least=0, whole=True), Share(below=1.0), Choice(("mle",))),
         "scale": AnyOf(Flag(), Choice(("allele_frequency",))),
         "whiten": Flag(),
         "svd_solver": Choice(tuple(ROUTES)),
@@ -201,9 +202,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         """
         check_params(self)
         before = self._moments_so_far()
-        source = checked_source(self, X, sample_weight, reset=before is None)
-        if not isinstance(source, Whole):
-            raise InputError(f"PCA: partial_fit takes an array; got {type(X).__name__} (fit takes it as a whole).")
+        source = check_whole(checked_source(self, X, sample_weight, reset=before is None), X)
         threads = thread_count("PCA", self.n_jobs)
         moments = merged(before or no_moments(source.shape[1]), moments_of(source.X, source.weights, threads))
         check_finite_means(self, source, moments)
@@ -243,24 +242,36 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         return covariance * np.outer(self.scale_, self.scale_)
 
     def get_precision(self):
-        """Return the inverse of ``get_covariance``, without inverting it where there is noise (Woodbury)."""
+        """Return the inverse of ``get_covariance`` (Woodbury); without noise its pseudo-inverse."""
         check_is_fitted(self)
         noise, V = self.noise_variance_, self.components_.astype(np.float64)
         if noise == 0.0:
-            return np.linalg.inv(self.get_covariance())
+            return np.linalg.pinv(self.get_covariance(), hermitian=True)
         kept = np.maximum(self.explained_variance_, noise)
         precision = np.eye(self.n_features_in_) / noise + (V.T * (1.0 / kept - 1.0 / noise)) @ V
         return precision / np.outer(self.scale_, self.scale_)
 
     def score_samples(self, X):
-        """Return the log-likelihood of each row under the model (probabilistic PCA, Tipping and Bishop)."""
+        """Return the log-likelihood of each row under the model (probabilistic PCA, Tipping and Bishop).
+
+        It is -inf where the model has directions without any variance: no density has that covariance.
+        """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        centred = X - self.mean_
-        precision = self.get_precision()
-        sign, log_determinant = np.linalg.slogdet(precision)
-        distance = np.einsum("ij,ij->i", centred @ precision, centred)
-        return -0.5 * (distance + self.n_features_in_ * np.log(2.0 * np.pi) - log_determinant)
+        centred = (X - self.mean_) / self.scale_
+        squares = (centred @ self.components_.astype(np.float64).T) ** 2
+        kept, n_left = (
+            np.maximum(self.explained_variance_, self.noise_variance_),
+            self.n_features_in_ - self.n_components_,
+        )
+        spreads = np.append(kept, np.full(n_left, self.noise_variance_))
+        if (spreads == 0.0).any():
+            return np.full(X.shape[0], -np.inf)
+        distance = (squares / kept).sum(axis=1)
+        if n_left:
+            distance += ((centred**2).sum(axis=1) - squares.sum(axis=1)) / self.noise_variance_
+        log_determinant = np.log(spreads).sum() + 2.0 * np.log(self.scale_).sum()
+        return -0.5 * (distance + self.n_features_in_ * np.log(2.0 * np.pi) + log_determinant)
 
     def score(self, X, y=None):
         """Return the mean log-likelihood of the rows."""
@@ -392,7 +403,7 @@ def facts_of(step: Step, attributes: dict[str, Any], limits: Tolerances) -> PcaF
     return PcaFacts(
         variances=found.variances,
         residuals=found.residuals,
-        skew=float(np.abs(V @ V.T - np.eye(V.shape[0])).max()),
+        skew=float(np.abs(V @ V.T - np.eye(V.shape[0])).max(initial=0.0)),
         kept_and_lost=float(found.variances.sum()) + lost,
         total=found.total,
         beside=None,

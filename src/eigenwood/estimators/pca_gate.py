@@ -20,6 +20,7 @@ from eigenwood.validation.arrays import check_finite, check_room, check_rows, ch
 
 WHO = "PCA"
 NAN_CURE = "missing='em' fills it by a low-rank fit"
+MAY_FIND_NOTHING = ("auto", "full", "covariance_eigh")  # take n_components=0, as in scikit-learn
 VERIFIED_VALUES = 2**22  # of a block that the verifier looks at
 CONSTANT = 10.0  # times rounding: a column that varies less, beside its mean, is constant
 
@@ -39,7 +40,8 @@ def checked_source(model: Any, X: Any, sample_weight: Any, *, reset: bool = True
 def table(model: Any, X: Any, sample_weight: Any, reset: bool) -> Whole:
     X = check_rows(model, X, reset=reset, accept_sparse=True, finite=False)
     weights = check_weights(model, sample_weight, X.shape[0])
-    check_enough(X.shape[0], float(weights.sum()))
+    if reset:
+        check_enough(X.shape[0], float(weights.sum()))
     check = partial(check_numbers_of, model, X)
     if not weights.all():
         X, weights = X[weights > 0.0], weights[weights > 0.0]
@@ -48,7 +50,7 @@ def table(model: Any, X: Any, sample_weight: Any, reset: bool) -> Whole:
     check_filling(model)
     holes = np.nonzero(np.isnan(X))
     filled = with_means(X, column_means(X, weights))
-    return Whole(filled, weights, check, holes if model.missing == "em" else None)
+    return Whole(filled, weights, check, holes if model.missing == "em" else None, n_filled=holes[0].size)
 
 
 def check_numbers_of(model: Any, X: Any) -> None:
@@ -57,6 +59,15 @@ def check_numbers_of(model: Any, X: Any) -> None:
     allowed = model.missing is not None and not sparse.issparse(X)
     check_finite(WHO, X, names, missing=allowed, nan_cure="" if sparse.issparse(X) else NAN_CURE)
     raise InputError(f"{WHO}: X must hold numbers whose sums are finite; got some that are too large.")
+
+
+def check_whole(source: Source, X: Any) -> Whole:
+    """Return a batch for ``partial_fit``: a table in memory without holes."""
+    if not isinstance(source, Whole):
+        raise InputError(f"{WHO}: partial_fit must have an array; got {type(X).__name__} (fit takes it as a whole).")
+    if source.n_filled:
+        raise InputError(f"{WHO}: partial_fit must have X without NaN; got {source.n_filled} (fit fills them).")
+    return source
 
 
 def check_finite_means(model: Any, source: Whole, moments: Moments) -> None:
@@ -207,10 +218,11 @@ def asked_count(model: Any, n_rows: int | None, n_columns: int) -> tuple[int, fl
         return most, None
     if isinstance(asked, (float, np.floating)):
         return most, float(asked)
-    if asked > most:
+    least = 0 if model.svd_solver in MAY_FIND_NOTHING else 1
+    if not least <= asked <= most:
         raise InputError(
-            f"{WHO}: n_components must be between 1 and min(n_samples, n_features)={most} with "
-            f"svd_solver={model.svd_solver!r}; got {asked}."
+            f"{WHO}: n_components={asked} must be between {least} and min(n_samples, n_features)={most} with "
+            f"svd_solver={model.svd_solver!r}."
         )
     return int(asked), None
 
@@ -233,7 +245,7 @@ def check_route(model: Any, source: Source) -> None:
     if solver in ("randomized", "oja") and isinstance(asked, (float, np.floating)):
         raise InputError(f"{WHO}: n_components must be an integer with svd_solver={solver!r}; got {asked!r}.")
     if asked == "mle" and (by_columns or solver not in ("auto", "full", "covariance_eigh")):
-        raise InputError(f"{WHO}: n_components='mle' must have svd_solver 'full' or 'covariance_eigh'; got {solver!r}.")
+        raise InputError(f"{WHO}: n_components='mle' cannot be a string with svd_solver={solver!r}; 'full' finds it.")
 
 
 def standard_scale(scale: bool | str, dtype: np.dtype) -> Callable[[ColumnMoments], np.ndarray]:

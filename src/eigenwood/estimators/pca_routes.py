@@ -34,6 +34,8 @@ MOST_MEMORY = 2**32  # bytes that a matrix of products may take before ``auto`` 
 OJA_BATCH, OJA_ROWS, OJA_EPOCHS = 64, 30_000, 5  # rows of a batch; of all batches at least; passes at least
 OJA_ROUND = 16  # batches between two looks at the model so far
 SETTLED = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}  # ‖Cv - λv‖ / λ₁ at which an iteration ends
+MACHINE_PRECISION = {np.dtype(np.float32): 3e-6, np.dtype(np.float64): 1e-12}
+MOST_PRODUCTS = 20  # times the size of the matrix, should an iteration never settle
 NARROWEST, WIDEST, SHARE_BLOCK = 8, 32, 32  # columns of a block that is multiplied at once
 
 # Work in multiplications of a large matrix product, as measured by benchmarks/bench_pca.py.
@@ -154,7 +156,7 @@ def krylov_route(source: Any, request: Request) -> Iterator[tuple[Step, KrylovSt
     wanted, block = request.wanted, block_width(request.wanted, size)
     room = BASIS_BYTES // (8 * size)
     least = 2 * wanted.count + 4 * block if wanted.share is None else 16 * block
-    rule = KrylovRule(settled(source, request), block, max(least, min(room, 1024)), request.seed)
+    rule = KrylovRule(settled(source, request), block, max(least, min(room, 1024)), request.seed, MOST_PRODUCTS * size)
     operator = source.operator(scaling, request.n_threads)
     for step in krylov_steps(operator, size, wanted, scaling.total(), rule):
         yield Step(once(in_features, step, source, scaling, request), "krylov", "", step.whole, step.last), step
@@ -164,10 +166,15 @@ def krylov_only(source: Any, request: Request) -> Steps:
     return (step for step, _ in krylov_route(source, request))
 
 
+def arpack_steps(source: Any, request: Request) -> Steps:
+    """Yield the same steps with what scikit-learn means by this name: without a tolerance, to machine precision."""
+    return krylov_only(source, request._replace(tol=request.tol or MACHINE_PRECISION[source.dtype]))
+
+
 def randomized_route(source: Any, request: Request) -> Steps:
     scaling, size = scaling_of(source, request), operator_size(source)
     count = request.wanted.count
-    n_iter = request.n_iter if request.n_iter is not None else (7 if count < 0.1 * size else 4)
+    n_iter = request.n_iter if request.n_iter is not None else (8 if count < 0.1 * size else 5)
     operator = source.operator(scaling, request.n_threads)
     for step in randomized_steps(operator, size, count, request.n_oversamples, n_iter, request.seed):
         yield Step(once(in_features, step, source, scaling, request), "randomized", "", step.whole, step.last)
@@ -302,7 +309,7 @@ ROUTES: dict[str, Callable[[Any, Request], Steps]] = {
     "covariance_eigh": covariance_steps,
     "gram_eigh": gram_steps,
     "krylov": krylov_only,
-    "arpack": krylov_only,  # scikit-learn's name for an iteration with a residual stop
+    "arpack": arpack_steps,
     "randomized": randomized_route,
     "power": power_route,
     "oja": oja_route,

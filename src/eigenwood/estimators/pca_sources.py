@@ -55,6 +55,7 @@ class Whole:
     weights: np.ndarray
     check: Callable[[], None]  # asked for its sentence when a mean is not a number
     holes: tuple[np.ndarray, np.ndarray] | None = None
+    n_filled: int = 0
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -49,7 +49,7 @@ def pca_certificate(facts: PcaFacts) -> Certificate:
         claims.append(remaining_claim(facts))
     claims.append(at_most("orthonormality", "largest entry of |V Vᵀ - I|", facts.skew, facts.rounding))
     claims.append(trace_claim(facts))
-    if facts.beside is not None:
+    if facts.beside is not None and facts.variances.size > 0:
         claims.append(missed_claim(facts, facts.beside))
     if facts.filling is not None:
         n_rounds, change = facts.filling
@@ -115,7 +115,7 @@ def facts_from_rows(
         weight += float(weights.sum())
     degrees = weight - 1.0
     kept = float(np.einsum("ij,ij->", V, CV))
-    skew = float(np.abs(V.T @ V - np.eye(V.shape[1])).max())
+    skew = float(np.abs(V.T @ V - np.eye(V.shape[1])).max(initial=0.0))
     return PcaFacts(
         variances=variances.astype(np.float64),
         residuals=np.linalg.norm(CV / degrees - V * variances, axis=0),

@@ -32,6 +32,7 @@ class KrylovRule(NamedTuple):
     block: int
     capacity: int  # columns of the basis
     seed: int
+    max_products: int = 10**9
 
 
 class KrylovStep(NamedTuple):
@@ -78,7 +79,8 @@ def krylov_steps(operator: Operator, size: int, wanted: Wanted, trace: float, ru
             scale = max(float(values[0]), 0.0)
             following, R = _block_and_factor(sticking_out, ROUNDING * scale)
             residuals = np.linalg.norm(R @ rotation[n_old:], axis=0)
-        count, last = _state(values, residuals, wanted, trace, rule.tol * scale, n_kept == size)
+        is_all = n_kept == size or n_products >= rule.max_products
+        count, last = _state(values, residuals, wanted, trace, rule.tol * scale, is_all)
         yield KrylovStep(basis[:, :n_kept], rotation, values, residuals, count, n_kept - n_old, n_products, True, last)
         if last:
             return

@@ -24,7 +24,8 @@ from eigenwood.core.threads import results_of, row_blocks
 N_LANES = 8  # at most so many sums of one tile side by side
 TILE = 1024  # columns; a tile of 1024 x 1024 float64 takes 8 MB
 BLOCK_VALUES = 2**19  # of a block and one tile of columns: half the cache of a core
-FEWEST_ROWS, MOST_ROWS = 512, 4096
+FEWEST_ROWS, MOST_ROWS = 2048, 4096
+FAR = 100.0  # times the variance: where the square of a mean is larger, digits cancel
 
 
 class Moments(NamedTuple):
@@ -206,12 +207,21 @@ def _column_sums(X, weights, rows: slice, columns: slice):
 
 
 def _sparse_moments(X, weights: np.ndarray) -> Moments:
-    """The mean is taken off at the end: most entries are 0, so it is small beside what is stored."""
+    """The mean is taken off at the end where it is small beside what is stored, as it is when most entries are 0."""
     columns = _sparse_column_moments(X, weights)
+    if (columns.weight * columns.mean**2 > FAR * columns.squares).any():
+        return _densified_moments(X, weights)
     weighted = sparse.diags_array(np.sqrt(weights)) @ X.astype(np.float64)
     scatter = (weighted.T @ weighted).toarray()
     add_outer(scatter, columns.mean, -columns.weight)
     return Moments(columns.n_rows, columns.weight, columns.mean, scatter)
+
+
+def _densified_moments(X, weights: np.ndarray) -> Moments:
+    total = no_moments(X.shape[1])
+    for rows in row_blocks(X.shape[0], MOST_ROWS):
+        total = merged(total, _dense_moments(X[rows].toarray(), weights[rows], 1))
+    return total
 
 
 def _sparse_column_moments(X, weights: np.ndarray) -> ColumnMoments:

@@ -49,7 +49,7 @@ def symmetric_pairs(M: np.ndarray, wanted: Wanted) -> Pairs:
     """
     size = M.shape[0]
     with one_blas_thread():
-        if wanted.share is None and wanted.count < MANY * size:
+        if wanted.share is None and 0 < wanted.count < MANY * size:
             span = (size - wanted.count, size - 1)
             values, vectors = linalg.eigh(M, subset_by_index=span, driver="evr", check_finite=False)
         else:

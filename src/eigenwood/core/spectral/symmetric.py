@@ -22,7 +22,7 @@ LANCZOS_BLOCK = 8
 def leading_pairs(M: np.ndarray, wanted: Wanted, n_threads: int = 1) -> Pairs:
     """Return the leading pairs of a symmetric matrix, largest first."""
     size = M.shape[0]
-    if size < LARGE or wanted.share is not None or wanted.count > FEW * size:
+    if size < LARGE or wanted.share is not None or not 0 < wanted.count <= FEW * size:
         return symmetric_pairs(M, wanted)
     rule = KrylovRule(LANCZOS_TOL, LANCZOS_BLOCK, max(4 * wanted.count, 256), seed=0)
     *_, step = krylov_steps(lambda B: _product(M, B, n_threads), size, wanted, float(np.trace(M)), rule)
