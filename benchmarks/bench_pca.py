@@ -57,7 +57,7 @@ def many_faces(seed: int = 0) -> Arrays:
     rng = np.random.default_rng(seed)
     faces = load("faces").X.reshape(-1, 64, 64).repeat(4, axis=1).repeat(4, axis=2).reshape(-1, 256 * 256)
     mixing = rng.dirichlet(np.full(faces.shape[0], 0.02), size=2_500).astype(np.float32)
-    X = mixing @ faces + 0.05 * rng.standard_normal((2_500, 65_536), dtype=np.float32)
+    X = mixing @ faces + 0.01 * rng.standard_normal((2_500, 65_536), dtype=np.float32)
     return {"X": X.astype(np.float32), "source": np.array("faces, mixed")}
 
 

@@ -22,7 +22,7 @@ from eigenwood.core.spectral.full import svd_pairs
 from eigenwood.core.spectral.krylov import KrylovRule, KrylovStep, krylov_steps
 from eigenwood.core.spectral.moments import ColumnMoments, Moments, columns_of
 from eigenwood.core.spectral.oja import OjaState, after_batch, oja_start
-from eigenwood.core.spectral.pairs import Pairs, Wanted, chosen_count, orthonormal, signed, with_null_pairs
+from eigenwood.core.spectral.pairs import Pairs, Wanted, chosen_count, signed, straightened, with_null_pairs
 from eigenwood.core.spectral.power import power_steps
 from eigenwood.core.spectral.randomized import SubspaceStep, randomized_steps
 from eigenwood.core.spectral.symmetric import FEW, LARGE, leading_pairs
@@ -41,7 +41,8 @@ NARROWEST, WIDEST, SHARE_BLOCK = 8, 32, 32  # columns of a block that is multipl
 # Work in multiplications of a large matrix product, as measured by benchmarks/bench_pca.py.
 LAPACK_COST = 30.0  # all pairs, m³ times this
 LANCZOS_COST = 5000.0  # few pairs of a matrix in hand, m² times this
-SKINNY_COST, READING_COST = 4.0, 40.0  # for every entry of A: a column of a block, and once for the block
+SKINNY_COST = 4.5  # a product with a block of vectors, for every entry of A and column of the block
+READING_COST, PACKED_COST = 100.0, 5.0  # once for a block: to gather and centre A, or to read a packed copy
 LIKELY_BLOCKS = 11  # until Krylov settles, where the spectrum falls
 SHARE_OF_PAIRS = 0.3  # that hold the share of variance, as a guess
 KRYLOV_MUST_SAVE = 1.3  # times the work: what is direct is also sure
@@ -226,10 +227,9 @@ def auto_steps(source: Any, request: Request) -> Steps:
     if plan.fallback is None:
         yield from (step._replace(reason=plan.reason) for step in ROUTES[plan.route](source, request))
         return
-    n, d = source.shape
     errors: list[float] = []
     for step, inner in krylov_route(source, request):
-        if not inner.last and is_slow(errors_of(errors, inner), settled(source, request), n, d, inner.block, plan):
+        if not inner.last and is_slow(errors_of(errors, inner), settled(source, request), source, inner.block):
             break
         yield step._replace(reason=plan.reason)
     else:
@@ -257,7 +257,7 @@ def planned(source: Any, request: Request) -> Plan:
     if is_sparse and size > SMALL:
         return Plan("krylov", None, "sparse rows are multiplied as they are")
     words = f"{size} x {size} products of {max(n, d)} numbers"
-    if direct_cost(n, d, request.wanted) <= KRYLOV_MUST_SAVE * krylov_cost(n, d, request.wanted):
+    if direct_cost(n, d, request.wanted) <= KRYLOV_MUST_SAVE * krylov_cost(n, d, request.wanted, reading_cost(source)):
         return Plan(direct, None, f"{words} cost less than an iteration")
     return Plan("krylov", direct, f"a few products with blocks of vectors cost less than {words}")
 
@@ -269,17 +269,21 @@ def direct_cost(n: int, d: int, wanted: Wanted) -> float:
     return float(n) * d * size + (LAPACK_COST * size**3 if all_pairs else LANCZOS_COST * size**2)
 
 
-def krylov_cost(n: int, d: int, wanted: Wanted) -> float:
+def krylov_cost(n: int, d: int, wanted: Wanted, reading: float) -> float:
     """Return the work of an iteration that settles as fast as it does where the spectrum falls."""
     size = min(n, d)
     block = block_width(wanted, size)
     n_blocks = LIKELY_BLOCKS + (wanted.count if wanted.share is None else SHARE_OF_PAIRS * size) / block
-    return n_blocks * product_cost(n, d, block)
+    return n_blocks * product_cost(n, d, block, reading)
 
 
-def product_cost(n: int, d: int, block: int) -> float:
+def product_cost(n: int, d: int, block: int, reading: float) -> float:
     """Return the work of one product with a block: reading A costs as much as many of its columns."""
-    return float(n) * d * (READING_COST + SKINNY_COST * block)
+    return float(n) * d * (reading + SKINNY_COST * block)
+
+
+def reading_cost(source: Any) -> float:
+    return PACKED_COST if isinstance(source, Whole) and source.is_packed() else READING_COST
 
 
 def errors_of(errors: list[float], step: KrylovStep) -> list[float]:
@@ -288,13 +292,13 @@ def errors_of(errors: list[float], step: KrylovStep) -> list[float]:
     return errors
 
 
-def is_slow(errors: list[float], tol: float, n: int, d: int, block: int, plan: Plan) -> bool:
+def is_slow(errors: list[float], tol: float, source: Any, block: int) -> bool:
     """Return whether the products that are left, at the rate so far, cost more than the direct route."""
     if len(errors) < PATIENCE:
         return False
     rate = np.sqrt(errors[-1] / errors[-3]) if errors[-3] > 0.0 else 0.0
     n_left = np.inf if rate >= 1.0 else np.log(tol / errors[-1]) / np.log(rate)
-    return n_left * product_cost(n, d, block) > direct_cost(n, d, Wanted(1))
+    return n_left * product_cost(*source.shape, block, reading_cost(source)) > direct_cost(*source.shape, Wanted(1))
 
 
 def block_width(wanted: Wanted, size: int) -> int:
@@ -343,7 +347,7 @@ def lifted(pairs: Pairs, source: Any, scaling: Scaling, request: Request) -> Fou
 
     ‖AᵀA v - s²v‖ = ‖Aᵀ(AAᵀu - s²u)‖ / s ≤ ‖AAᵀu - s²u‖ · s₁ / s.
     """
-    vectors = orthonormal(source.lifted(pairs.vectors, scaling, request.n_threads))
+    vectors = straightened(source.lifted(pairs.vectors, scaling, request.n_threads), request.n_threads)
     values = np.maximum(pairs.values, 0.0)
     largest = max(float(values[0]), np.finfo(np.float64).tiny)
     spread = np.sqrt(largest / np.maximum(values, largest * np.finfo(np.float64).eps))

@@ -17,7 +17,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenwood.core.spectral.centred import Centred, column_products, normal_by_columns, normal_by_rows
+from eigenwood.core.spectral.centred import (
+    Centred,
+    column_products,
+    normal_by_columns,
+    normal_by_rows,
+    normal_of_packed,
+    packed_columns,
+)
 from eigenwood.core.spectral.gram import gram_of
 from eigenwood.core.spectral.moments import (
     ColumnMoments,
@@ -32,6 +39,7 @@ from eigenwood.core.spectral.moments import (
 from eigenwood.core.threads import ahead, row_blocks
 
 CHUNK_VALUES = 2**26  # of a table in memory, between two looks at the clock
+PACKED_BYTES = 2**29  # of a copy that makes repeated products faster
 GRAM_WORK = 10**11  # n² times columns, between two looks at the clock
 
 
@@ -97,8 +105,15 @@ class Whole:
 
     def operator(self, scaling: Scaling, n_threads: int) -> Callable[[np.ndarray], np.ndarray]:
         A = self.centred(scaling)
+        if self.is_packed():
+            blocks = packed_columns(A, n_threads)
+            return lambda B: normal_of_packed(blocks, B, n_threads)
         normal = normal_by_columns if self.is_wide() else normal_by_rows
         return lambda B: normal(A, B, n_threads)
+
+    def is_packed(self) -> bool:
+        """Return whether a copy of A by blocks of columns is worth its memory."""
+        return self.is_wide() and not sparse.issparse(self.X) and self.X.nbytes <= PACKED_BYTES
 
     def feature_operator(self, scaling: Scaling, n_threads: int) -> Callable[[np.ndarray], np.ndarray]:
         """Return AᵀA, also where AAᵀ is smaller."""

@@ -28,6 +28,8 @@ N_LANES = 8
 BUFFER_VALUES = 2**19
 SHORTEST, LONGEST = 16, 4096  # rows or columns of a block
 SPARSE_ROWS = 1024
+PACKED_COLUMNS = 512
+TILE_ROWS, TILE_COLUMNS = 256, 1024
 
 
 class Centred(NamedTuple):
@@ -67,17 +69,39 @@ def normal_by_columns(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.ndarr
     return _summed(work, blocks, (A.X.shape[0], B.shape[1]), n_threads)
 
 
+def packed_columns(A: Centred, n_threads: int = 1) -> list[np.ndarray]:
+    """Return a dense A as a list of blocks of columns, each contiguous: as large as X, for products that are repeated.
+
+    A block of columns of X itself lies scattered over the memory, and to gather it takes longer than to multiply it.
+    """
+    source, rows = narrow(A), slice(0, A.X.shape[0])
+    return results_of(lambda columns: source.block(rows, columns), row_blocks(A.X.shape[1], PACKED_COLUMNS), n_threads)
+
+
+def normal_of_packed(blocks: list[np.ndarray], B: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """Return AAᵀ B for a packed A, shape (n, b)."""
+    B = np.ascontiguousarray(B, dtype=blocks[0].dtype)
+
+    def work(i: slice, total: np.ndarray) -> None:
+        block = blocks[i.start]
+        add_to(total, block @ (block.T @ B))
+
+    return _summed(work, row_blocks(len(blocks), 1), B.shape, n_threads)
+
+
 def column_products(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """Return Aᵀ B, shape (d, b), in float64."""
     if sparse.issparse(A.X):
         return _sparse_column_products(A, B, n_threads)
-    B, source, rows = np.ascontiguousarray(B, dtype=A.X.dtype), narrow(A), slice(0, A.X.shape[0])
-    blocks = row_blocks(A.X.shape[1], block_length(A.X.shape[0]))
+    B, source = np.ascontiguousarray(B, dtype=A.X.dtype), narrow(A)
 
     def work(columns: slice) -> np.ndarray:
-        return source.block(rows, columns).T @ B
+        total = np.zeros((columns.stop - columns.start, B.shape[1]))
+        for rows in row_blocks(A.X.shape[0], TILE_ROWS):
+            add_to(total, source.block(rows, columns).T @ B[rows])
+        return total
 
-    return np.concatenate(results_of(work, blocks, n_threads)).astype(np.float64)
+    return np.concatenate(results_of(work, row_blocks(A.X.shape[1], TILE_COLUMNS), n_threads))
 
 
 def row_products(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
@@ -192,9 +216,14 @@ def _centred_columns(A: Centred, total: np.ndarray) -> np.ndarray:
 def write_centred(X, roots, first_row, first_column, shift, factor, block):
     """Write √w (x - shift) factor of a block of X."""
     for i in range(block.shape[0]):
-        root = roots[first_row + i]
-        for j in range(block.shape[1]):
-            block[i, j] = root * (X[first_row + i, first_column + j] - shift[j]) * factor[j]
+        values = X[first_row + i, first_column : first_column + block.shape[1]]
+        write_centred_row(values, roots[first_row + i], shift, factor, block[i])
+
+
+@njit(cache=True, nogil=True)
+def write_centred_row(values, root, shift, factor, out):
+    for j in range(values.size):
+        out[j] = root * (values[j] - shift[j]) * factor[j]
 
 
 @njit(cache=True, nogil=True)

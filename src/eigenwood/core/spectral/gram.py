@@ -14,7 +14,7 @@ from eigenwood.core.spectral.centred import Centred, narrow
 from eigenwood.core.spectral.moments import TILE, add_to, even_slices, lanes_of
 from eigenwood.core.threads import results_of, row_blocks
 
-GRAM_COLUMNS = 2048
+GRAM_COLUMNS = 4096
 N_LANES = 8
 
 

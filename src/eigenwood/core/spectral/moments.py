@@ -1,12 +1,14 @@
 """Moments: weight, mean and scatter matrix of rows, in one pass, exact in float32 too, and mergeable.
 
     rows       [ block 0 ][ block 1 ][ block 2 ] …       a block: some thousand rows, in the cache
-    a block    its own mean in float64; the products of what is left when it is taken off, in the type of the rows
+    a block    the mean of the block before is taken off (the shift); products of what is left, in the type of the rows
     together   scatter = Σ scatter of the blocks + scatter of their means         in float64 (Chan, Golub, LeVeque)
 
-What is taken off is close to every row of the block, so no digits cancel: rows with mean 100 and variance 1 lose
-nothing. (A single product XᵀX - n μμᵀ in float32 loses four digits there.) Work is cut by lanes of blocks and tiles
-of the matrix:
+The shift is close to the rows of the block, so no digits cancel: rows with mean 100 and variance 1 lose nothing. (A
+single product XᵀX - n μμᵀ in float32 loses four digits there.) Where it is not close, the block lies far from the one
+before, and what is lost is small beside the scatter of their means. The means are exact whatever the shift, and each
+row is read once. A column that is constant in a block is left out of its products. Work is cut by lanes of blocks and
+tiles of the matrix:
 
     tasks      lane 0: tile (0,0), (0,1), (1,1)     lane 1: tile (0,0), …       by the shape alone, never by the threads
 """
@@ -19,12 +21,13 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from eigenwood.core.threads import results_of, row_blocks
+from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 
 N_LANES = 8  # at most so many sums of one tile side by side
 TILE = 1024  # columns; a tile of 1024 x 1024 float64 takes 8 MB
-BLOCK_VALUES = 2**19  # of a block and one tile of columns: half the cache of a core
-FEWEST_ROWS, MOST_ROWS = 2048, 4096
+BLOCK_VALUES = 2**21  # of a block and one tile of columns, as far as the next line allows
+FEWEST_ROWS, MOST_ROWS = 2048, 16384  # of a block: products of fewer rows are slower
+FIRST_ROWS = 256  # their mean is the first shift of a lane
 FAR = 100.0  # times the variance: where the square of a mean is larger, digits cancel
 
 
@@ -145,37 +148,66 @@ def _with_block_means(scatter, means, shifts, block_weights, n_rows) -> Moments:
     weight = float(block_weights.sum())
     mean = (block_weights @ (means - means[0])) / weight + means[0]  # from the first: equal means stay what they are
     roots = np.sqrt(block_weights)[:, None]
-    between, rounded = roots * (means - mean), roots * (means - shifts)
-    scatter += between.T @ between
-    scatter -= rounded.T @ rounded
+    between, shifted = roots * (means - mean), roots * (means - shifts)
+    with one_blas_thread():
+        scatter += between.T @ between
+        scatter -= shifted.T @ shifted
     return Moments(n_rows, weight, mean, scatter)
 
 
 def _tile_sum(X, weights, roots, task: Task):
     """Return the products of two ranges of columns over some blocks, and each block's mean and shift on the left."""
-    left, right = task.left, task.right
-    same = left is right
-    total = np.zeros((left.stop - left.start, right.stop - right.start))
-    means, shifts = np.empty((2, len(task.blocks), total.shape[0]))
-    others = np.empty((len(task.blocks), total.shape[1]))
-    most = max(block.stop - block.start for block in task.blocks)
-    a = np.empty((most, total.shape[0]), dtype=X.dtype)
-    b = a if same else np.empty((most, total.shape[1]), dtype=X.dtype)
-    for i, block in enumerate(task.blocks):
+    left = _Side(X, weights, roots, task.blocks, task.left)
+    right = left if task.left is task.right else _Side(X, weights, roots, task.blocks, task.right)
+    total = np.zeros((task.left.stop - task.left.start, task.right.stop - task.right.start))
+    for i in range(len(task.blocks)):
+        a, rows = left.shifted(i)
+        b, columns = (a, rows) if right is left else right.shifted(i)
+        add_at(total, a.T @ b, rows, columns)
+    return total, left.means, left.shifts
+
+
+class _Side:
+    """A range of columns on its way through the blocks of a lane: each is shifted by the mean of the one before."""
+
+    def __init__(self, X, weights, roots, blocks: list[slice], columns: slice) -> None:
+        self._X, self._weights, self._roots, self._blocks, self._columns = X, weights, roots, blocks, columns
+        n_columns = columns.stop - columns.start
+        self.means, self.shifts = np.empty((2, len(blocks), n_columns))
+        self._buffer = np.empty(max(block.stop - block.start for block in blocks) * n_columns, dtype=X.dtype)
+        first = blocks[0]
+        self._mean = np.empty(n_columns)
+        block_mean(X, weights, first.start, min(first.stop, first.start + FIRST_ROWS), columns.start, self._mean)
+
+    def shifted(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return √w (x - shift) of a block for the columns that vary in it, and which these are."""
+        block, first_column = self._blocks[i], self._columns.start
         n_rows = block.stop - block.start
-        shifts[i] = _shifted(X, weights, roots, block, left, means[i], a)
-        if not same:
-            _shifted(X, weights, roots, block, right, others[i], b)
-        add_to(total, a[:n_rows].T @ b[:n_rows])
-    return total, means, shifts
+        varying = varying_columns(self._X, block.start, block.stop, first_column, self._mean.size)
+        shift = self._mean.astype(self._X.dtype)
+        out = self._buffer[: n_rows * varying.size].reshape(n_rows, varying.size)
+        sums = np.empty(varying.size)
+        take_off(self._X, self._roots, block.start, first_column, shift, runs_of(varying), out, sums)
+        mean = self._X[block.start, self._columns].astype(np.float64)  # of a constant column, which has no shift
+        self.shifts[i] = mean
+        self.shifts[i, varying] = shift[varying]
+        mean[varying] = shift[varying] + sums / self._weights[block].sum()
+        self._mean = self.means[i] = mean
+        return out, varying
 
 
-def _shifted(X, weights, roots, block: slice, columns: slice, mean, out) -> np.ndarray:
-    """Write √w (x - shift) of a block to ``out``; ``mean`` becomes its mean, and the shift is that, rounded."""
-    block_mean(X, weights, block.start, block.stop, columns.start, mean)
-    shift = mean.astype(X.dtype)
-    take_off(X, roots, block.start, block.stop, columns.start, shift, out)
-    return shift
+def runs_of(columns: np.ndarray) -> np.ndarray:
+    """Return the neighbours among some columns as ranges, shape (n_runs, 2).
+
+    >>> runs_of(np.array([2, 3, 4, 7]))
+    array([[2, 5],
+           [7, 8]])
+    """
+    breaks = np.nonzero(np.diff(columns) > 1)[0] + 1
+    if columns.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    starts, stops = np.append(0, breaks), np.append(breaks, columns.size)
+    return np.column_stack([columns[starts], columns[stops - 1] + 1])
 
 
 def _dense_column_moments(X: np.ndarray, weights: np.ndarray, n_threads: int) -> ColumnMoments:
@@ -197,10 +229,12 @@ def _dense_column_moments(X: np.ndarray, weights: np.ndarray, n_threads: int) ->
 
 
 def _column_sums(X, weights, rows: slice, columns: slice):
-    mean, squares = np.empty(columns.stop - columns.start), np.zeros(columns.stop - columns.start)
-    block_mean(X, weights, rows.start, rows.stop, columns.start, mean)
-    add_squares(X, weights, rows.start, rows.stop, columns.start, mean, squares)
-    return mean, squares
+    """Return mean and squares of some columns over some rows, in one pass: shifted by the mean of the first rows."""
+    shift, sums, squares = np.zeros((3, columns.stop - columns.start))
+    block_mean(X, weights, rows.start, min(rows.stop, rows.start + FIRST_ROWS), columns.start, shift)
+    add_sums(X, weights, rows.start, rows.stop, columns.start, shift, sums, squares)
+    weight = weights[rows].sum()
+    return shift + sums / weight, np.maximum(squares - sums**2 / weight, 0.0)
 
 
 # --- sparse rows ----------------------------------------------------------------------------------
@@ -278,27 +312,78 @@ def block_mean(X, weights, start, stop, first_column, mean):
     weight = 0.0
     for i in range(start, stop):
         weight += weights[i]
-        for j in range(mean.size):
-            mean[j] += weights[i] * X[i, first_column + j]
+        add_row(X[i, first_column : first_column + mean.size], weights[i], mean)
     for j in range(mean.size):
         mean[j] /= weight
 
 
 @njit(cache=True, nogil=True)
-def take_off(X, roots, start, stop, first_column, shift, out):
-    """Write √w (x - shift) of some rows to ``out``."""
-    for i in range(start, stop):
-        for j in range(shift.size):
-            out[i - start, j] = roots[i] * (X[i, first_column + j] - shift[j])
+def add_row(values, weight, total):
+    for j in range(values.size):
+        total[j] += weight * values[j]
 
 
 @njit(cache=True, nogil=True)
-def add_squares(X, weights, start, stop, first_column, mean, squares):
-    """Add w (x - mean)² of some rows to ``squares``, in float64."""
+def varying_columns(X, start, stop, first_column, n_columns):
+    """Return the columns, counted from the first, that are not the same in all of some rows."""
+    varies = np.zeros(n_columns, dtype=np.bool_)
+    n_varying = 0
+    for i in range(start + 1, stop):
+        if i - start < 16 or (i - start) % 64 == 0:  # most tables are done after a row or two
+            n_varying = 0
+            for j in range(n_columns):
+                n_varying += varies[j]
+            if n_varying == n_columns:
+                break
+        for j in range(n_columns):
+            varies[j] |= X[i, first_column + j] != X[start, first_column + j]
+    return np.nonzero(varies)[0]
+
+
+@njit(cache=True, nogil=True)
+def take_off(X, roots, start, first_column, shift, runs, out, sums):
+    """Write √w (x - shift) of some rows to ``out``, for ranges of columns; their sums of w (x - shift) to ``sums``.
+
+    A few rows are added up in the type of X before they join the float64 sum: mixing types in the inner loop is slow.
+    """
+    sums[:] = 0.0
+    few = np.zeros(sums.size, dtype=X.dtype)
+    for i in range(out.shape[0]):
+        place = 0
+        for r in range(runs.shape[0]):
+            first, stop = runs[r, 0], runs[r, 1]
+            there = slice(place, place + stop - first)
+            values = X[start + i, first_column + first : first_column + stop]
+            shift_row(values, shift[first:stop], roots[start + i], out[i, there], few[there])
+            place += stop - first
+        if i % 16 == 15 or i == out.shape[0] - 1:
+            for j in range(few.size):
+                sums[j] += few[j]
+            few[:] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def shift_row(values, shift, root, out, sums):
+    """Write root (x - shift) to ``out``, and add root² (x - shift) to ``sums``."""
+    for j in range(values.size):
+        value = root * (values[j] - shift[j])
+        out[j] = value
+        sums[j] += root * value
+
+
+@njit(cache=True, nogil=True)
+def add_sums(X, weights, start, stop, first_column, shift, sums, squares):
+    """Add w (x - shift) and w (x - shift)² of some rows, in float64."""
     for i in range(start, stop):
-        for j in range(mean.size):
-            difference = X[i, first_column + j] - mean[j]
-            squares[j] += weights[i] * difference * difference
+        add_row_sums(X[i, first_column : first_column + shift.size], shift, weights[i], sums, squares)
+
+
+@njit(cache=True, nogil=True)
+def add_row_sums(values, shift, weight, sums, squares):
+    for j in range(values.size):
+        difference = values[j] - shift[j]
+        sums[j] += weight * difference
+        squares[j] += weight * difference * difference
 
 
 @njit(cache=True, nogil=True)
@@ -307,6 +392,14 @@ def add_to(total, part):
     for i in range(total.shape[0]):
         for j in range(total.shape[1]):
             total[i, j] += part[i, j]
+
+
+@njit(cache=True, nogil=True)
+def add_at(total, part, rows, columns):
+    """Add an array to some rows and columns of a larger one."""
+    for i in range(rows.size):
+        for j in range(columns.size):
+            total[rows[i], columns[j]] += part[i, j]
 
 
 @njit(cache=True, nogil=True)

@@ -10,8 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from eigenwood.core.threads import one_blas_thread
+from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 
+PRODUCT_ROWS = 4096
+SHORT, SKEW, STRAIGHT, MOST_ROUNDS = 1e-6, 1e-2, 1e-14, 4  # lengths and angles of columns that can be straightened
 MANY = 0.3  # from this share of all pairs on, computing all of them is faster
 
 
@@ -72,6 +74,28 @@ def orthonormal(vectors: np.ndarray) -> np.ndarray:
     with one_blas_thread():
         Q, R = linalg.qr(vectors, mode="economic", check_finite=False)
     return Q * np.where(R.diagonal() < 0.0, -1.0, 1.0)
+
+
+def straightened(vectors: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """Return the same as ``orthonormal`` up to rounding, faster where the columns stand nearly at right angles.
+
+    V ← V (3 - VᵀV) / 2 squares the error of every angle (Newton, Schulz): two products instead of a factorisation.
+    """
+    lengths = np.linalg.norm(vectors, axis=0)
+    if lengths.size == 0 or lengths.min() <= SHORT * lengths.max():
+        return orthonormal(vectors)
+    V = vectors / lengths
+    blocks = row_blocks(V.shape[0], PRODUCT_ROWS)
+    for _ in range(MOST_ROUNDS):
+        angles = sum(results_of(lambda rows, V=V: V[rows].T @ V[rows], blocks, n_threads)) - np.eye(V.shape[1])
+        skew = float(np.abs(angles).max())
+        if skew > SKEW:
+            return orthonormal(vectors)
+        if skew < STRAIGHT:
+            break
+        turn = np.eye(V.shape[1]) - angles / 2.0
+        V = np.concatenate(results_of(lambda rows, V=V, turn=turn: V[rows] @ turn, blocks, n_threads))
+    return V
 
 
 def with_null_pairs(pairs: Pairs, count: int, nothing: float) -> Pairs:

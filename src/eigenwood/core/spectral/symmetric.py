@@ -13,10 +13,10 @@ from eigenwood.core.spectral.pairs import Pairs, Wanted, symmetric_pairs
 from eigenwood.core.threads import results_of, row_blocks
 
 LARGE = 1500  # rows; below, LAPACK is as fast
-FEW = 0.05  # of all pairs
+FEW = 0.08  # of all pairs
 PRODUCT_ROWS = 512
 LANCZOS_TOL = 1e-12
-LANCZOS_BLOCK = 8
+NARROWEST, WIDEST = 8, 32
 
 
 def leading_pairs(M: np.ndarray, wanted: Wanted, n_threads: int = 1) -> Pairs:
@@ -24,7 +24,8 @@ def leading_pairs(M: np.ndarray, wanted: Wanted, n_threads: int = 1) -> Pairs:
     size = M.shape[0]
     if size < LARGE or wanted.share is not None or not 0 < wanted.count <= FEW * size:
         return symmetric_pairs(M, wanted)
-    rule = KrylovRule(LANCZOS_TOL, LANCZOS_BLOCK, max(4 * wanted.count, 256), seed=0)
+    block = int(np.clip(wanted.count // 8, NARROWEST, WIDEST))
+    rule = KrylovRule(LANCZOS_TOL, block, max(3 * wanted.count, 256), seed=0)
     *_, step = krylov_steps(lambda B: _product(M, B, n_threads), size, wanted, float(np.trace(M)), rule)
     return step.pairs()
 
