@@ -154,7 +154,8 @@ def krylov_route(source: Any, request: Request) -> Iterator[tuple[Step, KrylovSt
     """Yield steps of block Lanczos beside what the core says of them."""
     scaling = scaling_of(source, request)
     size = operator_size(source)
-    wanted, block = request.wanted, block_width(request.wanted, size)
+    is_sparse = isinstance(source, Whole) and sparse.issparse(source.X)  # wide blocks of vectors leave the cache
+    wanted, block = request.wanted, min(NARROWEST, size) if is_sparse else block_width(request.wanted, size)
     room = BASIS_BYTES // (8 * size)
     least = 2 * wanted.count + 4 * block if wanted.share is None else 16 * block
     rule = KrylovRule(settled(source, request), block, max(least, min(room, 1024)), request.seed, MOST_PRODUCTS * size)

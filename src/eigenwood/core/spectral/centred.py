@@ -27,7 +27,7 @@ from eigenwood.core.threads import results_of, row_blocks
 N_LANES = 8
 BUFFER_VALUES = 2**19
 SHORTEST, LONGEST = 16, 4096  # rows or columns of a block
-SPARSE_ROWS = 1024
+SPARSE_ROWS = 32768
 PACKED_COLUMNS = 512
 TILE_ROWS, TILE_COLUMNS = 256, 1024
 
