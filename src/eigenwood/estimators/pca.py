@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ from eigenwood.estimators.pca_sources import Source, Whole
 from eigenwood.estimators.state import AMOUNT, COUNT, FEATURE_STATE, FIT_STATE
 from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Watch, Watched
 from eigenwood.proofs.claim import Certificate
-from eigenwood.proofs.pca import PcaFacts, Tolerances, facts_from_rows, intervals, pca_certificate
+from eigenwood.proofs.pca import FILLED, PcaFacts, Tolerances, facts_from_rows, intervals, pca_certificate
 from eigenwood.validation.arrays import check_matrix, check_rows
 from eigenwood.validation.params import AnyOf, Choice, Flag, Nothing, Number, Seed, Share, check_params
 from eigenwood.validation.seeds import integer_seeds
@@ -295,7 +296,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
             n_iter=None if self.iterated_power == "auto" else int(self.iterated_power),
             seed=int(integer_seeds(self.random_state, 1)[0]),
             n_threads=thread_count("PCA", self.n_jobs),
-            nothing=4.0 * float(np.finfo(dtype).eps) * np.sqrt(n_columns),
+            nothing=max(8.0 * np.finfo(dtype).eps, 4.0 * np.finfo(np.float64).eps * np.sqrt(n_columns)),
         )
 
     def _steps(self, source: Source, request: Request) -> Iterator[Step]:
@@ -378,7 +379,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     def _scored_blocks(self, X: Blocks) -> Blocks:
         names = tuple(self.get_feature_names_out())
         check_columns(self, X)
-        return replace(X, columns=names, pieces=lambda: (self._scores(block) for block in checked_blocks(self, X)))
+        blocks = partial(checked_blocks, X, self.mean_ if self.missing == "mean" else None)
+        return replace(X, columns=names, pieces=lambda: (self._scores(block) for block in blocks()))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -392,6 +394,8 @@ def tolerances(model: PCA, route: str, dtype: np.dtype) -> Tolerances:
     """Return how exact a route is meant to be."""
     if route in APPROXIMATE:
         return Tolerances(LOOSE, ROUNDING[dtype])
+    if model.missing == "em":  # the holes are filled to this, and the components are no better
+        return Tolerances(FILLED, ROUNDING[dtype])
     return Tolerances(max(float(model.tol), 2.0 * SETTLED[dtype]), ROUNDING[dtype])
 
 

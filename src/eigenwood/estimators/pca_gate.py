@@ -20,6 +20,7 @@ from eigenwood.validation.arrays import check_finite, check_room, check_rows, ch
 
 WHO = "PCA"
 NAN_CURE = "missing='em' fills it by a low-rank fit"
+STREAM_CURE = "missing='mean' fills blocks with the mean"
 MAY_FIND_NOTHING = ("auto", "full", "covariance_eigh")  # take n_components=0, as in scikit-learn
 VERIFIED_VALUES = 2**22  # of a block that the verifier looks at
 CONSTANT = 10.0  # times rounding: a column that varies less, beside its mean, is constant
@@ -83,14 +84,31 @@ def row_stream(model: Any, X: Blocks, sample_weight: Any) -> RowStream:
     if X.n_rows is not None:
         check_enough(X.n_rows, float(X.n_rows) if weights is None else float(weights.sum()))
     record_columns(model, X.columns)
+    if model.missing == "em":
+        raise InputError(f"{WHO}: missing='em' must have a table in memory; got blocks of rows ({STREAM_CURE}).")
+    means = observed_means(X, weights) if model.missing == "mean" else None
     total = None if weights is None else float(weights.sum())
-    return RowStream(X.n_rows, X.n_columns, X.dtype, partial(weighted_blocks, model, X, weights), total)
+    return RowStream(X.n_rows, X.n_columns, X.dtype, partial(weighted_blocks, X, weights, means), total)
 
 
-def weighted_blocks(model: Any, X: Blocks, weights: np.ndarray | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def observed_means(X: Blocks, weights: np.ndarray | None) -> np.ndarray:
+    """Return the mean of what is observed in each column, by one pass over a stream."""
+    sums, counts, start = np.zeros(X.n_columns), np.zeros(X.n_columns), 0
+    for block in X:
+        of_block = np.ones(block.shape[0]) if weights is None else weights[start : start + block.shape[0]]
+        observed = of_block @ (~np.isnan(block)).astype(np.float64)
+        sums += column_means(block, of_block) * observed
+        counts += observed
+        start += block.shape[0]
+    return np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0.0)
+
+
+def weighted_blocks(
+    X: Blocks, weights: np.ndarray | None, means: np.ndarray | None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield checked blocks with their weights, without rows of weight zero."""
     start = 0
-    for block in checked_blocks(model, X):
+    for block in checked_blocks(X, means):
         of_block = np.ones(block.shape[0]) if weights is None else weights[start : start + block.shape[0]]
         start += block.shape[0]
         if of_block.size < block.shape[0]:
@@ -100,13 +118,13 @@ def weighted_blocks(model: Any, X: Blocks, weights: np.ndarray | None) -> Iterat
             yield (block, of_block) if there.all() else (np.ascontiguousarray(block[there]), of_block[there])
 
 
-def checked_blocks(model: Any, X: Blocks) -> Iterator[np.ndarray]:
-    """Yield the blocks of a stream, each checked for NaN and infinity."""
+def checked_blocks(X: Blocks, means: np.ndarray | None) -> Iterator[np.ndarray]:
+    """Yield the blocks of a stream, each checked for NaN and infinity; ``means`` stand for NaN where there are any."""
     names, first_row = np.array(X.columns, dtype=object), 0
     for block in X:
-        if model.missing == "mean" and np.isnan(block).any() and hasattr(model, "mean_"):
-            block = with_means(block, model.mean_)
-        check_finite(WHO, block, names, missing=False, first_row=first_row)
+        if means is not None:
+            block = with_means(block, means)
+        check_finite(WHO, block, names, missing=False, first_row=first_row, nan_cure=STREAM_CURE)
         first_row += block.shape[0]
         yield block
 

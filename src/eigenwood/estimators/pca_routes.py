@@ -1,7 +1,7 @@
 """The routes to the same components, each a generator of steps; and which of them ``auto`` takes, and why.
 
     covariance_eigh   moments ──► C ──► eigenpairs                   d² memory, one pass
-    gram_eigh         AAᵀ ──► eigenpairs ──► v = Aᵀu / s             n² memory, two passes
+    gram_eigh         AAᵀ ──► eigenpairs ──► v = Aᵀu / s             n² memory, three passes
     full              the SVD of A                                   A itself in memory
     krylov, randomized, power, oja      products with A alone        a few vectors in memory, one pass each
 
@@ -141,7 +141,7 @@ def full_steps(source: Whole, request: Request) -> Steps:
         pairs = svd_pairs(roots * ((source.X - scaling.columns.mean) / scaling.scale))
         if not request.mle:
             count = chosen_count(pairs.values, request.wanted, scaling.total())
-            pairs = Pairs(pairs.values[:count], pairs.vectors[:, :count], pairs.residuals[:count])
+            pairs = pairs.first(count)
         return found(scaling, pairs, request._replace(nothing=request.nothing**2))  # singular values, not squares
 
     yield Step(cache(all_pairs), "full", "", True, True)
@@ -346,14 +346,14 @@ def in_features(step: Any, source: Any, scaling: Scaling, request: Request) -> F
 def lifted(pairs: Pairs, source: Any, scaling: Scaling, request: Request) -> Found:
     """Return the components of pairs (s², u) of AAᵀ: v = Aᵀu / s, at right angles also where s is only rounding.
 
-    ‖AᵀA v - s²v‖ = ‖Aᵀ(AAᵀu - s²u)‖ / s ≤ ‖AAᵀu - s²u‖ · s₁ / s.
+    What is left is lifted in the same way: AᵀA v - s²v = Aᵀ(AAᵀu - s²u) / s.
     """
-    vectors = straightened(source.lifted(pairs.vectors, scaling, request.n_threads), request.n_threads)
+    count = pairs.values.size
+    both = source.lifted(np.hstack([pairs.vectors, pairs.leftovers]), scaling, request.n_threads)
     values = np.maximum(pairs.values, 0.0)
-    largest = max(float(values[0]), np.finfo(np.float64).tiny)
-    spread = np.sqrt(largest / np.maximum(values, largest * np.finfo(np.float64).eps))
-    residuals = np.minimum(pairs.residuals * spread, largest)
-    return found(scaling, Pairs(values, vectors, residuals), request)
+    lengths = np.sqrt(np.maximum(values, request.nothing * values.max(initial=0.0)))
+    leftovers = np.divide(both[:, count:], lengths, out=np.zeros_like(both[:, count:]), where=lengths > 0.0)
+    return found(scaling, Pairs(values, straightened(both[:, :count], request.n_threads), leftovers), request)
 
 
 def measured(directions: np.ndarray, count: int, operator: Callable[[np.ndarray], np.ndarray]) -> Pairs:
@@ -374,5 +374,5 @@ def found(scaling: Scaling, pairs: Pairs, request: Request) -> Found:
         scaling.total() / degrees,
         values[:count],
         signed(np.ascontiguousarray(pairs.vectors.T[:count])),
-        pairs.residuals[:count] / degrees,
+        pairs.residuals()[:count] / degrees,
     )

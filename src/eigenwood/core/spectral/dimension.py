@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import gammaln
 
 SMALLEST = np.finfo(np.float64).eps
+CLOSEST = 1e-9  # beside a value: two that are closer count as so far apart, or their logarithm would decide alone
 
 
 def likeliest_count(values: np.ndarray, n_rows: float) -> int:
@@ -33,9 +34,9 @@ def log_evidence(values: np.ndarray, count: int, n_rows: float) -> float:
     curvature = 0.0
     for a in range(count):
         b = np.arange(a + 1, d)
-        gaps = (values[a] - values[b]) * (1.0 / flattened[b] - 1.0 / flattened[a])
-        with np.errstate(divide="ignore"):
-            curvature += float(np.log(gaps).sum()) + (d - a - 1) * np.log(n_rows)
+        apart = np.maximum(values[a] - values[b], CLOSEST * values[a])
+        inverse = np.maximum(1.0 / flattened[b] - 1.0 / flattened[a], CLOSEST / flattened[a])
+        curvature += float(np.log(apart * inverse).sum()) + (d - a - 1) * np.log(n_rows)
     return float(
         volume
         + signal

@@ -5,8 +5,10 @@
     pair i    value θ_i and coefficients s_i of H    ‖M v - θ v‖ = ‖R s_i(last block)‖: known without a product
 
 Orthogonality is kept in full, twice each time. When the basis is full the best pairs are kept and the rest is let go
-(thick restart). A share of the trace works like a count: Ritz values are never too large, so as soon as they hold the
-share, and have settled, the count is known, and the rest of the spectrum is never computed (decks A, B).
+(thick restart). From b vectors at most b copies of a repeated eigenvalue grow; where so many were found, new random
+vectors come in to look for more. A share of the trace works like a count: Ritz values are never too large, so as soon
+as they hold the share, and have settled, the count is known, and the rest of the spectrum is never computed (decks A,
+B).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from eigenwood.core.spectral.pairs import Pairs, Wanted, count_for_share
+from eigenwood.core.spectral.pairs import Pairs, Wanted, count_for_share, settled_at
 from eigenwood.core.threads import one_blas_thread
 
 Operator = Callable[[np.ndarray], np.ndarray]  # (m, b) → M times it
@@ -28,7 +30,7 @@ ROUNDING = 1e-13  # what is shorter than this share of the largest value is roun
 class KrylovRule(NamedTuple):
     """When a pair has settled, and how large things are."""
 
-    tol: float  # ‖Mv - θv‖ ≤ tol · largest θ
+    tol: float  # ‖Mv - θv‖ beside the largest θ, see settled_at
     block: int
     capacity: int  # columns of the basis
     seed: int
@@ -42,6 +44,8 @@ class KrylovStep(NamedTuple):
     rotation: np.ndarray
     values: np.ndarray
     residuals: np.ndarray
+    outward: np.ndarray  # M basis = basis H + outward, which is 0 but for the last block: (m, b) times (b, all)
+    factor: np.ndarray
     count: int
     block: int  # columns of the block that was multiplied last
     n_products: int
@@ -53,7 +57,8 @@ class KrylovStep(NamedTuple):
         count = min(self.count, self.values.size)
         with one_blas_thread():
             vectors = self.basis[:, : self.values.size] @ self.rotation[:, :count]
-        return Pairs(self.values[:count].copy(), vectors, self.residuals[:count].copy())
+            leftovers = self.outward @ self.factor[:, :count]
+        return Pairs(self.values[:count].copy(), vectors, leftovers)
 
 
 def krylov_steps(operator: Operator, size: int, wanted: Wanted, trace: float, rule: KrylovRule) -> Iterator[KrylovStep]:
@@ -69,6 +74,7 @@ def krylov_steps(operator: Operator, size: int, wanted: Wanted, trace: float, ru
     basis, H = np.empty((size, capacity), order="F"), np.zeros((capacity, capacity))
     block = _fresh(rng, basis[:, :0], min(rule.block, capacity))
     n_kept = n_products = 0
+    n_starts = 1
     while True:
         n_old, n_kept = n_kept, n_kept + block.shape[1]
         n_products += block.shape[1]
@@ -78,15 +84,34 @@ def krylov_steps(operator: Operator, size: int, wanted: Wanted, trace: float, ru
             values, rotation = _descending(H[:n_kept, :n_kept])
             scale = max(float(values[0]), 0.0)
             following, R = _block_and_factor(sticking_out, ROUNDING * scale)
-            residuals = np.linalg.norm(R @ rotation[n_old:], axis=0)
+            factor = R @ rotation[n_old:]
+            residuals = np.linalg.norm(factor, axis=0)
         is_all = n_kept == size or n_products >= rule.max_products
-        count, last = _state(values, residuals, wanted, trace, rule.tol * scale, is_all)
-        yield KrylovStep(basis[:, :n_kept], rotation, values, residuals, count, n_kept - n_old, n_products, True, last)
+        count, last = _state(values, residuals, wanted, trace, rule.tol, is_all)
+        if last and not is_all and most_alike(values[:count], rule.tol) >= n_starts * rule.block:
+            last, n_starts, following = False, n_starts + 1, following[:, :0]  # what stuck out was below tol
+        width, outward = n_kept - n_old, following[:, : R.shape[0]]
+        stand = basis[:, :n_kept], rotation, values, residuals, outward, factor[: outward.shape[1]]
+        yield KrylovStep(*stand, count, width, n_products, whole=True, last=last)
         if last:
             return
         if n_kept + rule.block > capacity and n_kept < size:
             n_kept = _restart(basis, H, rotation, values, min(count + (n_kept - count) // 2, capacity - rule.block))
         block = _filled(following, rng, basis[:, :n_kept], min(rule.block, capacity - n_kept))
+
+
+def most_alike(values: np.ndarray, tol: float) -> int:
+    """Return how many values in descending order are the same, up to ``tol`` times the largest, at most.
+
+    >>> most_alike(np.array([5.0, 3.0, 3.0, 3.0, 1.0]), 1e-8)
+    3
+    """
+    same = np.abs(np.diff(values)) <= tol * max(float(values.max(initial=0.0)), 0.0)
+    most = run = 1
+    for is_same in same:
+        run = run + 1 if is_same else 1
+        most = max(most, run)
+    return most
 
 
 def _state(values, residuals, wanted: Wanted, trace: float, tol: float, is_all: bool) -> tuple[int, bool]:
@@ -98,7 +123,7 @@ def _state(values, residuals, wanted: Wanted, trace: float, tol: float, is_all: 
         count = values.size if found is None else found
         if found is None and not is_all:
             return count, False
-    return count, is_all or (count <= values.size and bool((residuals[:count] <= tol).all()))
+    return count, is_all or (count <= values.size and bool((residuals <= settled_at(values, tol))[:count].all()))
 
 
 def _projected(product: np.ndarray, basis: np.ndarray, H: np.ndarray, n_old: int) -> np.ndarray:

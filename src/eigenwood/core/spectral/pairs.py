@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 
@@ -25,11 +26,19 @@ class Wanted(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Eigenvalues in descending order, their vectors as columns, and ‖Mv - λv‖ for each."""
+    """Eigenvalues in descending order, their vectors as columns, and what is left of Mv - λv for each."""
 
     values: np.ndarray  # (k,)
     vectors: np.ndarray  # (m, k)
-    residuals: np.ndarray  # (k,)
+    leftovers: np.ndarray  # (m, k)
+
+    def residuals(self) -> np.ndarray:
+        """Return ‖Mv - λv‖ of every pair."""
+        return np.linalg.norm(self.leftovers, axis=0)
+
+    def first(self, count: int) -> Pairs:
+        """Return the first of the pairs."""
+        return Pairs(self.values[:count], self.vectors[:, :count], self.leftovers[:, :count])
 
 
 def count_for_share(values: np.ndarray, share: float, trace: float) -> int | None:
@@ -43,23 +52,53 @@ def count_for_share(values: np.ndarray, share: float, trace: float) -> int | Non
     return count if count <= values.size else None
 
 
+def settled_at(values: np.ndarray, tol: float) -> np.ndarray:
+    """Return the ‖Mv - λv‖ at which each pair has settled: ``tol`` times the largest value, less for far smaller ones.
+
+    A value of a thousandth of the largest needs a residual that is small beside itself; but not one below the rounding
+    of products, which is relative to the largest.
+
+    >>> settled_at(np.array([1.0, 0.001, 1e-9]), 1e-5).round(9)
+    array([1.0e-05, 1.0e-06, 3.0e-07])
+    """
+    largest = max(float(values.max(initial=0.0)), 0.0)
+    return tol * np.clip(100.0 * values, 0.03 * largest, largest)
+
+
 def symmetric_pairs(M: np.ndarray, wanted: Wanted) -> Pairs:
     """Return the leading pairs of a symmetric matrix in hand.
 
     >>> symmetric_pairs(np.array([[1.5, 0.5], [0.5, 1.5]]), Wanted(1)).values
     array([2.])
     """
-    size = M.shape[0]
     with one_blas_thread():
-        if wanted.share is None and 0 < wanted.count < MANY * size:
-            span = (size - wanted.count, size - 1)
-            values, vectors = linalg.eigh(M, subset_by_index=span, driver="evr", check_finite=False)
+        if M.shape[0] == 1:
+            values, vectors = M[0, : chosen_count(M[0], wanted, M[0, 0])], np.ones((1, 1))
+            vectors = vectors[:, : values.size]
         else:
-            values, vectors = linalg.eigh(M, driver="evd", check_finite=False)
-        values, vectors = values[::-1], vectors[:, ::-1]
-        count = chosen_count(values, wanted, float(np.trace(M)))
-        values, vectors = values[:count].copy(), np.ascontiguousarray(vectors[:, :count])
-        return Pairs(values, vectors, np.linalg.norm(M @ vectors - vectors * values, axis=0))
+            values, vectors = _by_three_diagonals(M, wanted)
+        return Pairs(values, vectors, M @ vectors - vectors * values)
+
+
+def _by_three_diagonals(M: np.ndarray, wanted: Wanted) -> tuple[np.ndarray, np.ndarray]:
+    """Return the wanted pairs: all values first, which costs little once M has three diagonals, then the vectors.
+
+    M = Q T Qᵀ      dsytrd       T z = λ z, a few z      dstemr, or all      dstevd       v = Q z      dormqr
+    """
+    size = M.shape[0]
+    reduced, diagonal, beside, factors, _ = lapack.dsytrd(M, lower=1, lwork=int(lapack.dsytrd_lwork(size, lower=1)[0]))
+    values = lapack.dsterf(diagonal, beside)[0][::-1]
+    count = chosen_count(values, wanted, float(diagonal.sum()))
+    first = size - count + 1 if 0 < count < MANY * size else 1
+    _, _, z, problem = lapack.dstemr(diagonal, np.append(beside, 0.0), 2, 0.0, 0.0, first, size)
+    if problem:
+        values, vectors = linalg.eigh(M, driver="evd", check_finite=False)
+        return values[::-1][:count].copy(), np.ascontiguousarray(vectors[:, ::-1][:, :count])
+    z = z[:, : size - first + 1][:, ::-1][:, :count]
+    reflectors, lower = np.asfortranarray(reduced[1:, :-1]), np.asfortranarray(z[1:])
+    work = int(lapack.dormqr("L", "N", reflectors, factors, lower, -1)[1][0]) if count else 1
+    turned = lapack.dormqr("L", "N", reflectors, factors, lower, work)[0] if count else lower
+    return values[:count].copy(), np.ascontiguousarray(np.vstack([z[:1], turned]))
 
 
 def chosen_count(values: np.ndarray, wanted: Wanted, trace: float) -> int:
@@ -106,11 +145,12 @@ def with_null_pairs(pairs: Pairs, count: int, nothing: float) -> Pairs:
     """
     n_real = int((pairs.values > nothing * pairs.values.max(initial=0.0)).sum())
     if n_real >= count:
-        return Pairs(pairs.values[:count], pairs.vectors[:, :count], pairs.residuals[:count])
-    values, residuals = np.zeros(count), np.zeros(count)
-    values[:n_real], residuals[:n_real] = pairs.values[:n_real], pairs.residuals[:n_real]
-    residuals[n_real:] = nothing * pairs.values.max(initial=0.0)
-    return Pairs(values, with_null_directions(pairs.vectors[:, :n_real], count), residuals)
+        return pairs.first(count)
+    n_null = count - n_real
+    vectors = with_null_directions(pairs.vectors[:, :n_real], count)
+    rounding = nothing * pairs.values.max(initial=0.0) * vectors[:, n_real:]  # Mv may be so long
+    leftovers = np.hstack([pairs.leftovers[:, :n_real], rounding])
+    return Pairs(np.append(pairs.values[:n_real], np.zeros(n_null)), vectors, leftovers)
 
 
 def with_null_directions(vectors: np.ndarray, count: int) -> np.ndarray:

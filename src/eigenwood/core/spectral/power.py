@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenwood.core.spectral.krylov import Operator
-from eigenwood.core.spectral.pairs import Pairs, Wanted, count_for_share
+from eigenwood.core.spectral.pairs import Pairs, Wanted, count_for_share, settled_at
 from eigenwood.core.threads import one_blas_thread
 
 
@@ -23,7 +23,7 @@ class PowerStep(NamedTuple):
 
     values: np.ndarray
     vectors: np.ndarray
-    residuals: np.ndarray
+    leftovers: np.ndarray
     n_products: int
     whole: bool
     last: bool
@@ -31,7 +31,7 @@ class PowerStep(NamedTuple):
     def pairs(self) -> Pairs:
         """Return the pairs in descending order: close values may have been found in the other order."""
         order = np.argsort(-self.values, kind="stable")
-        return Pairs(self.values[order], self.vectors[:, order], self.residuals[order])
+        return Pairs(self.values[order], self.vectors[:, order], self.leftovers[:, order])
 
 
 def power_steps(
@@ -39,7 +39,7 @@ def power_steps(
 ) -> Iterator[PowerStep]:
     """Yield after every product; a step is whole when its last pair has settled or ``max_iter`` products were made."""
     rng = np.random.default_rng(seed)
-    values, residuals, vectors = np.empty(0), np.empty(0), np.empty((size, 0))
+    values, vectors, leftovers = np.empty(0), np.empty((size, 0)), np.empty((size, 0))
     n_products = 0
     while True:
         v = _beside(vectors, rng.standard_normal(size))
@@ -48,16 +48,16 @@ def power_steps(
             n_products += 1
             value = float(v @ product)
             found = np.append(values, value), np.hstack([vectors, v[:, None]])
-            error = float(np.linalg.norm(product - value * v))
-            settled = error <= tol * max(float(found[0].max()), 0.0) or i == max_iter
+            left = product - value * v
+            settled = float(np.linalg.norm(left)) <= settled_at(found[0], tol)[-1] or i == max_iter
             if settled:
                 break
-            yield PowerStep(*found, np.append(residuals, error), n_products, False, False)
+            yield PowerStep(*found, np.hstack([leftovers, left[:, None]]), n_products, False, False)
             v = _beside(vectors, product)
         values, vectors = found
-        residuals = np.append(residuals, error)
+        leftovers = np.hstack([leftovers, left[:, None]])
         last = _is_enough(values, wanted, trace, size)
-        yield PowerStep(values, vectors, residuals, n_products, True, last)
+        yield PowerStep(values, vectors, leftovers, n_products, True, last)
         if last:
             return
 

@@ -32,8 +32,8 @@ class SubspaceStep(NamedTuple):
             values, rotation = linalg.eigh((H + H.T) / 2.0, check_finite=False)
             values, rotation = values[::-1][: self.count], rotation[:, ::-1][:, : self.count]
             vectors = self.block @ rotation
-            residuals = np.linalg.norm(self.product @ rotation - vectors * values, axis=0)
-        return Pairs(values.copy(), vectors, residuals)
+            leftovers = self.product @ rotation - vectors * values
+        return Pairs(values.copy(), vectors, leftovers)
 
 
 def randomized_steps(
