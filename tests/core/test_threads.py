@@ -17,7 +17,7 @@ from eigenwood.core.kernels.functions import KERNELS, Kernel
 from eigenwood.core.kernels.source import KernelValues
 from eigenwood.core.margin import kernel_perceptron, perceptron, scores
 from eigenwood.core.rows import rows_of
-from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
+from eigenwood.core.threads import ahead, one_blas_thread, results_of, row_blocks
 
 THREADS = (1, 2, 8)
 
@@ -102,6 +102,55 @@ def test_after_an_error_waiting_tasks_are_dropped():
     with pytest.raises(LookupError):
         results_of(work, range(200), n_threads=2)
     assert len(begun) < 100
+
+
+# ---- one item ahead ----------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers() | st.none()))
+def test_ahead_yields_the_same_items_in_their_order(items):
+    assert list(ahead(iter(items))) == items
+
+
+def test_the_next_item_is_made_while_this_one_is_used():
+    begun = [threading.Event() for _ in range(3)]
+
+    def items():
+        for i in range(3):
+            begun[i].set()
+            yield i
+
+    for i in ahead(items()):
+        assert i == 2 or begun[i + 1].wait(timeout=10)  # not only when it is asked for
+
+
+def test_no_more_than_one_item_is_made_ahead():
+    made = []
+
+    def items():
+        for i in range(50):
+            made.append(i)
+            yield i
+
+    for i in ahead(items()):
+        time.sleep(0.002)
+        assert len(made) <= i + 2
+    stream = ahead(items())
+    made.clear()
+    assert next(stream) == 0
+    stream.close()  # who leaves early has made one item in vain
+    assert len(made) <= 2
+
+
+def test_an_error_comes_out_where_its_item_would():
+    def items():
+        yield 0
+        raise OSError("the file ends here")
+
+    stream = ahead(items())
+    assert next(stream) == 0
+    with pytest.raises(OSError, match="the file ends here"):
+        next(stream)
 
 
 @pytest.mark.parametrize("n_threads", THREADS)

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from eigenwood import (
+    PCA,
     BaggingClassifier,
     BaggingRegressor,
     DecisionTreeClassifier,
@@ -233,6 +234,11 @@ MAKERS: dict[str, Callable[[], Sample]] = {
         BaggingRegressor(DecisionTreeRegressor(max_depth=3), n_estimators=2, random_state=0),
         lambda X: np.column_stack([amounts(X), X]),
     ),
+    "pca": transforming(PCA(2), rows()),
+    "pca-scaled": transforming(PCA(0.9, scale=True, whiten=True), named(rows())),
+    "pca-float32": transforming(PCA(2, svd_solver="krylov"), rows(dtype=np.float32)),
+    "pca-missing": transforming(PCA(1, missing="em"), with_holes(rows())),
+    "pca-sparse": transforming(PCA(2, svd_solver="covariance_eigh"), SPARSE),
     "random-forest": labelled(RandomForestClassifier(5, random_state=0), lambda X: WORDS[three(X)]),
     "random-forest-table": table_tree(RandomForestClassifier(4, max_features=None, random_state=0)),
     "random-forest-oob": labelled(

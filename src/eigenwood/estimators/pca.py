@@ -39,7 +39,7 @@ from eigenwood.estimators.pca_sources import Source, Whole
 from eigenwood.estimators.state import AMOUNT, COUNT, FEATURE_STATE, FIT_STATE
 from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Watch, Watched
 from eigenwood.proofs.claim import Certificate
-from eigenwood.proofs.pca import FILLED, PcaFacts, Tolerances, facts_from_rows, intervals, pca_certificate
+from eigenwood.proofs.pca import FILLED, PcaFacts, Stated, Tolerances, facts_from_rows, intervals, pca_certificate
 from eigenwood.validation.arrays import check_matrix, check_rows
 from eigenwood.validation.params import AnyOf, Choice, Flag, Nothing, Number, Seed, Share, check_params
 from eigenwood.validation.seeds import integer_seeds
@@ -296,6 +296,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
             n_iter=None if self.iterated_power == "auto" else int(self.iterated_power),
             seed=int(integer_seeds(self.random_state, 1)[0]),
             n_threads=thread_count("PCA", self.n_jobs),
+            dtype=dtype,
             nothing=max(8.0 * np.finfo(dtype).eps, 4.0 * np.finfo(np.float64).eps * np.sqrt(n_columns)),
         )
 
@@ -379,7 +380,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     def _scored_blocks(self, X: Blocks) -> Blocks:
         names = tuple(self.get_feature_names_out())
         check_columns(self, X)
-        blocks = partial(checked_blocks, X, self.mean_ if self.missing == "mean" else None)
+        blocks = partial(checked_blocks, X, None, missing=self.missing is not None)
         return replace(X, columns=names, pieces=lambda: (self._scores(block) for block in blocks()))
 
     def __sklearn_tags__(self):
@@ -394,8 +395,8 @@ def tolerances(model: PCA, route: str, dtype: np.dtype) -> Tolerances:
     """Return how exact a route is meant to be."""
     if route in APPROXIMATE:
         return Tolerances(LOOSE, ROUNDING[dtype])
-    if model.missing == "em":  # the holes are filled to this, and the components are no better
-        return Tolerances(FILLED, ROUNDING[dtype])
+    if model.missing == "em":  # the holes are filled to FILLED, and the components follow them
+        return Tolerances(10.0 * FILLED, ROUNDING[dtype])
     return Tolerances(max(float(model.tol), 2.0 * SETTLED[dtype]), ROUNDING[dtype])
 
 
@@ -419,7 +420,14 @@ def facts_of(step: Step, attributes: dict[str, Any], limits: Tolerances) -> PcaF
 
 def verify_pca(model: PCA, X: Any, sample_weight: Any = None) -> Certificate:
     """Return the certificate, measured anew on the rows given, with a search for what was missed."""
-    pieces, dtype = row_pieces(model, X, sample_weight)
-    limits = tolerances(model, model.solver_, dtype)
-    facts = facts_from_rows(pieces, model.mean_, model.scale_, model.components_, model.explained_variance_, limits)
-    return pca_certificate(facts)
+    limits = tolerances(model, model.solver_, model.components_.dtype)
+    stated = Stated(
+        model.mean_,
+        model.scale_,
+        model.components_,
+        model.explained_variance_,
+        model.explained_variance_ratio_,
+        model.singular_values_,
+        model.total_variance_,
+    )
+    return pca_certificate(facts_from_rows(row_pieces(model, X, sample_weight), stated, limits))

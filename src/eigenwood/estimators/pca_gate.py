@@ -78,9 +78,7 @@ def check_finite_means(model: Any, source: Whole, moments: Moments) -> None:
 
 
 def row_stream(model: Any, X: Blocks, sample_weight: Any) -> RowStream:
-    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if weights is not None and X.n_rows is not None:
-        weights = check_weights(model, weights, X.n_rows)
+    weights = stream_weights(model, X, sample_weight)
     if X.n_rows is not None:
         check_enough(X.n_rows, float(X.n_rows) if weights is None else float(weights.sum()))
     record_columns(model, X.columns)
@@ -88,7 +86,15 @@ def row_stream(model: Any, X: Blocks, sample_weight: Any) -> RowStream:
         raise InputError(f"{WHO}: missing='em' must have a table in memory; got blocks of rows ({STREAM_CURE}).")
     means = observed_means(X, weights) if model.missing == "mean" else None
     total = None if weights is None else float(weights.sum())
-    return RowStream(X.n_rows, X.n_columns, X.dtype, partial(weighted_blocks, X, weights, means), total)
+    pieces = partial(weighted_blocks, X, weights, means)
+    return RowStream(X.n_rows, X.n_columns, X.dtype, pieces, partial(check_end, model, X.n_columns), total)
+
+
+def stream_weights(model: Any, X: Blocks, sample_weight: Any) -> np.ndarray | None:
+    """Return checked weights; how many there must be, a text file tells only at its end."""
+    if sample_weight is None:
+        return None
+    return check_weights(model, sample_weight, np.size(sample_weight) if X.n_rows is None else X.n_rows)
 
 
 def observed_means(X: Blocks, weights: np.ndarray | None) -> np.ndarray:
@@ -116,15 +122,23 @@ def weighted_blocks(
         there = of_block > 0.0
         if there.any():
             yield (block, of_block) if there.all() else (np.ascontiguousarray(block[there]), of_block[there])
+    if weights is not None and start < weights.size:
+        raise InputError(f"{WHO}: sample_weight must have shape ({start},); got {weights.shape}.")
 
 
-def checked_blocks(X: Blocks, means: np.ndarray | None) -> Iterator[np.ndarray]:
+def check_end(model: Any, n_columns: int, moments: ColumnMoments | Moments) -> None:
+    """Raise where all rows of a stream together are not enough for what is asked; a text file tells only at its end."""
+    check_enough(moments.n_rows, moments.weight)
+    asked_count(model, int(moments.weight), n_columns)
+
+
+def checked_blocks(X: Blocks, means: np.ndarray | None, missing: bool = False) -> Iterator[np.ndarray]:
     """Yield the blocks of a stream, each checked for NaN and infinity; ``means`` stand for NaN where there are any."""
     names, first_row = np.array(X.columns, dtype=object), 0
     for block in X:
         if means is not None:
             block = with_means(block, means)
-        check_finite(WHO, block, names, missing=False, first_row=first_row, nan_cure=STREAM_CURE)
+        check_finite(WHO, block, names, missing=missing, first_row=first_row, nan_cure=STREAM_CURE)
         first_row += block.shape[0]
         yield block
 
@@ -169,6 +183,8 @@ def given_rows(model: Any, X: Any) -> Any:
             model, X, reset=False, accept_sparse=True, missing=model.missing is not None, nan_cure=NAN_CURE
         )
     known = getattr(model, "feature_names_in_", None)
+    if known is None and X.n_variants != model.n_features_in_:
+        raise InputError(f"{WHO}: X must have {model.n_features_in_} columns, as in fit; got {X.n_variants} variants.")
     return mean_filled(model, X if known is None else X.aligned(tuple(known)))
 
 
@@ -181,11 +197,12 @@ def mean_filled(model: Any, X: Genotypes) -> Iterator[tuple[np.ndarray, slice]]:
         start = columns.stop
 
 
-def row_pieces(model: Any, X: Any, sample_weight: Any) -> tuple[Callable[[], Iterator], np.dtype]:
+def row_pieces(model: Any, X: Any, sample_weight: Any) -> Callable[[], Iterator]:
     """Return what the verifier reads: blocks of rows with their weights, as often as it likes."""
     if isinstance(X, Blocks):
         check_columns(model, X)
-        return row_stream(model, X, sample_weight).pieces, X.dtype
+        weights = stream_weights(model, X, sample_weight)
+        return partial(weighted_blocks, X, weights, model.mean_ if model.missing == "mean" else None)
     if isinstance(X, Genotypes):
         check_room(WHO, "the genotypes to verify", 4.0 * X.n_people * X.n_variants, "verify on fewer people")
         X = np.hstack([block for block, _ in given_rows(model, X)])
@@ -195,7 +212,7 @@ def row_pieces(model: Any, X: Any, sample_weight: Any) -> tuple[Callable[[], Ite
             X = completed(model, X)
     weights = check_weights(model, sample_weight, X.shape[0])
     blocks = row_blocks(X.shape[0], max(1, VERIFIED_VALUES // X.shape[1]))
-    return lambda: ((X[rows], weights[rows]) for rows in blocks), X.dtype
+    return lambda: ((X[rows], weights[rows]) for rows in blocks)
 
 
 def completed(model: Any, X: np.ndarray) -> np.ndarray:

@@ -26,6 +26,7 @@ from eigenwood.core.spectral.pairs import Pairs, Wanted, chosen_count, signed, s
 from eigenwood.core.spectral.power import power_steps
 from eigenwood.core.spectral.randomized import SubspaceStep, randomized_steps
 from eigenwood.core.spectral.symmetric import FEW, LARGE, leading_pairs
+from eigenwood.errors import InputError
 from eigenwood.estimators.pca_sources import RowStream, Scaling, Whole
 
 SMALL = 500  # rows and columns: below, the SVD of the whole table takes milliseconds
@@ -35,6 +36,7 @@ OJA_BATCH, OJA_ROWS, OJA_EPOCHS = 64, 30_000, 5  # rows of a batch; of all batch
 OJA_ROUND = 16  # batches between two looks at the model so far
 SETTLED = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}  # ‖Cv - λv‖ / λ₁ at which an iteration ends
 MACHINE_PRECISION = {np.dtype(np.float32): 3e-6, np.dtype(np.float64): 1e-12}
+LIFTED = 1.0 / 16.0  # of a tolerance, where pairs of AAᵀ are found one by one: on the way back to AᵀA errors grow
 MOST_PRODUCTS = 20  # times the size of the matrix, should an iteration never settle
 NARROWEST, WIDEST, SHARE_BLOCK = 8, 32, 32  # columns of a block that is multiplied at once
 
@@ -60,6 +62,7 @@ class Request(NamedTuple):
     n_iter: int | None  # of randomised and power iterations; None: as many as usual
     seed: int
     n_threads: int
+    dtype: np.dtype  # of the rows
     nothing: float  # a variance that is at most so many times the largest is rounding
 
 
@@ -104,8 +107,7 @@ def covariance_steps(source: Any, request: Request) -> Steps:
 
 def from_moments(moments: Moments, request: Request) -> Found:
     """Return the components from the moments of the rows."""
-    columns = columns_of(moments)
-    scaling = Scaling(columns, request.scale(columns))
+    scaling = checked_scaling(columns_of(moments), request, request.dtype)
     M = moments.scatter / scaling.scale[:, None] / scaling.scale[None, :]
     count = min(request.wanted.count, int(moments.weight))
     pairs = leading_pairs(M, request.wanted._replace(count=count), request.n_threads)
@@ -185,8 +187,8 @@ def randomized_route(source: Any, request: Request) -> Steps:
 def power_route(source: Any, request: Request) -> Steps:
     scaling, size = scaling_of(source, request), operator_size(source)
     operator = source.operator(scaling, request.n_threads)
-    limit = request.n_iter if request.n_iter is not None else 10_000
-    tol = settled(source, request)
+    limit = max(1, request.n_iter) if request.n_iter is not None else 10_000
+    tol = settled(source, request) * (LIFTED if source.is_wide() else 1.0)
     for step in power_steps(operator, size, request.wanted, scaling.total(), tol, limit, request.seed):
         yield Step(once(in_features, step, source, scaling, request), "power", "", step.whole, step.last)
 
@@ -325,8 +327,16 @@ ROUTES: dict[str, Callable[[Any, Request], Steps]] = {
 
 
 def scaling_of(source: Any, request: Request) -> Scaling:
-    columns = source.column_moments(request.n_threads)
-    return Scaling(columns, request.scale(columns))
+    return checked_scaling(source.column_moments(request.n_threads), request, source.dtype)
+
+
+def checked_scaling(columns: ColumnMoments, request: Request, dtype: np.dtype) -> Scaling:
+    """Return mean and scale; raise where the squares of the numbers are beyond their type."""
+    scaling = Scaling(columns, request.scale(columns))
+    total, most = scaling.total(), float(np.finfo(dtype).max) / 16.0
+    if not total <= most:
+        raise InputError(f"PCA: X must have a sum of squares of at most {most:.2g} in {dtype}; got {total:.2g}.")
+    return scaling
 
 
 def operator_size(source: Any) -> int:
@@ -340,6 +350,8 @@ def settled(source: Any, request: Request) -> float:
 def in_features(step: Any, source: Any, scaling: Scaling, request: Request) -> Found:
     """Return the components that a step of an iteration stands for."""
     pairs = step.pairs()
+    if not step.last:  # what is not known yet is not there, rather than without variance
+        request = request._replace(wanted=Wanted(min(request.wanted.count, pairs.values.size)))
     return lifted(pairs, source, scaling, request) if source.is_wide() else found(scaling, pairs, request)
 
 

@@ -153,6 +153,7 @@ class RowStream:
     n_columns: int
     dtype: np.dtype
     pieces: Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]
+    check_end: Callable[[ColumnMoments | Moments], None]  # raises where all rows together are not enough
     total_weight: float | None = None  # None: each row counts once
 
     @property
@@ -171,14 +172,16 @@ class RowStream:
         total = no_moments(self.n_columns)
         for block, weights in ahead(self.pieces()):
             total = merged(total, moments_of(block, weights, n_threads))
-            yield total, total.n_rows == self.n_rows
-        if total.n_rows != self.n_rows:  # a text file: only its end tells
-            yield total, True
+            if total.weight > 1.0 and total.n_rows != self.n_rows:
+                yield total, False
+        self.check_end(total)
+        yield total, True
 
     def column_moments(self, n_threads: int) -> ColumnMoments:
         total = no_column_moments(self.n_columns)
         for block, weights in ahead(self.pieces()):
             total = merged_columns(total, column_moments_of(block, weights, n_threads))
+        self.check_end(total)
         return total
 
     def operator(self, scaling: Scaling, n_threads: int) -> Callable[[np.ndarray], np.ndarray]:

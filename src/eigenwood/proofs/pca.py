@@ -33,6 +33,8 @@ class PcaFacts(NamedTuple):
     filling: tuple[int, float] | None  # rounds, and how much the filled values changed in the last one
     tolerance: float  # of a residual, relative to the largest variance
     rounding: float  # of everything else, relative
+    off_centre: float | None = None  # how far the mean is off, beside the standard deviation of all columns together
+    misstated: float | None = None  # the largest relative error of the other numbers that the model states
 
 
 class Tolerances(NamedTuple):
@@ -51,6 +53,12 @@ def pca_certificate(facts: PcaFacts) -> Certificate:
     claims.append(trace_claim(facts))
     if facts.beside is not None and facts.variances.size > 0:
         claims.append(missed_claim(facts, facts.beside))
+    if facts.off_centre is not None:
+        statement = "‖mean of the centred rows‖ / √trace"
+        claims.append(at_most("mean", statement, facts.off_centre, max(np.sqrt(facts.rounding), facts.tolerance)))
+    if facts.misstated is not None:
+        statement = "largest relative error of total, ratios and singular values"
+        claims.append(at_most("stated numbers", statement, facts.misstated, facts.tolerance + facts.rounding))
     if facts.filling is not None:
         n_rounds, change = facts.filling
         statement = f"relative change of the filled values in the last of {n_rounds} rounds"
@@ -84,9 +92,9 @@ def bound_of(facts: PcaFacts) -> float:
 
 def trace_claim(facts: PcaFacts) -> Claim:
     """Return |kept + lost - trace| / trace."""
-    share = facts.variances.sum() / facts.total if facts.total > 0.0 else 0.0
+    share = 0.0 if facts.total == 0.0 else facts.variances.sum() / facts.total
     statement = f"|kept + lost - trace| / trace; the components keep {share:.4%}"
-    error = abs(facts.kept_and_lost - facts.total) / facts.total if facts.total > 0.0 else 0.0
+    error = 0.0 if facts.total == 0.0 else abs(facts.kept_and_lost - facts.total) / facts.total
     return at_most("kept + lost", statement, error, facts.rounding)
 
 
@@ -100,11 +108,23 @@ def missed_claim(facts: PcaFacts, beside: float) -> Claim:
 # --- the verifier ---------------------------------------------------------------------------------
 
 
-def facts_from_rows(
-    pieces: Pieces, mean: np.ndarray, scale: np.ndarray, components: np.ndarray, variances: np.ndarray, tolerances
-) -> PcaFacts:
+class Stated(NamedTuple):
+    """What a model says."""
+
+    mean: np.ndarray
+    scale: np.ndarray
+    components: np.ndarray
+    variances: np.ndarray
+    ratios: np.ndarray
+    singular_values: np.ndarray
+    total: float
+
+
+def facts_from_rows(pieces: Pieces, stated: Stated, tolerances: Tolerances) -> PcaFacts:
     """Return the facts, measured on the rows in float64 with plain products: no solver has a say in them."""
-    V = components.astype(np.float64).T
+    mean, scale, variances = stated.mean, stated.scale, stated.variances
+    V = stated.components.astype(np.float64).T
+    centre = np.zeros(mean.size)
     weight = lost = total = 0.0
     CV = np.zeros(V.shape)
     for A, weights in centred(pieces, mean, scale):
@@ -113,6 +133,7 @@ def facts_from_rows(
         total += float((A**2).sum())
         lost += float(((A - scores @ V.T) ** 2).sum())
         weight += float(weights.sum())
+        centre += np.sqrt(weights) @ A
     degrees = weight - 1.0
     kept = float(np.einsum("ij,ij->", V, CV))
     skew = float(np.abs(V.T @ V - np.eye(V.shape[1])).max(initial=0.0))
@@ -124,9 +145,24 @@ def facts_from_rows(
         total=total / degrees,
         beside=largest_beside(pieces, mean, scale, V) / degrees,
         filling=None,
+        off_centre=float(np.linalg.norm(centre) / weight / np.sqrt(total / degrees)) if total > 0.0 else 0.0,
+        misstated=misstatement(stated, total / degrees, degrees),
         tolerance=tolerances.residual,
         rounding=tolerances.rounding,
     )
+
+
+def misstatement(stated: Stated, total: float, degrees: float) -> float:
+    """Return the largest relative error of total, ratios and singular values, beside what the variances tell."""
+    if total == 0.0:
+        return 0.0
+    largest = max(float(stated.variances.max(initial=0.0)), np.finfo(np.float64).tiny)
+    errors = [
+        abs(stated.total - total) / total,
+        float(np.abs(stated.ratios - stated.variances / total).max(initial=0.0)),
+        float(np.abs(stated.singular_values**2 / degrees - stated.variances).max(initial=0.0)) / largest,
+    ]
+    return float(np.max(errors))
 
 
 def centred(pieces: Pieces, mean: np.ndarray, scale: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -143,9 +179,9 @@ def largest_beside(pieces: Pieces, mean: np.ndarray, scale: np.ndarray, V: np.nd
     probe = np.random.default_rng(1).standard_normal((V.shape[0], min(N_PROBES, V.shape[0] - V.shape[1])))
     largest = 0.0
     for _ in range(N_PASSES):
-        probe -= V @ (V.T @ probe)
-        probe -= V @ (V.T @ probe)
-        probe, _ = np.linalg.qr(probe)
+        for _ in range(2):  # what is only rounding points anywhere once it has length 1, so it is turned aside again
+            probe, _ = np.linalg.qr(probe - V @ (V.T @ probe))
+        probe = probe - V @ (V.T @ probe)
         product = np.zeros(probe.shape)
         for A, _ in centred(pieces, mean, scale):
             product += A.T @ (A @ probe)

@@ -185,6 +185,16 @@ def test_constant_columns_have_no_scatter_at_all(dtype):
     assert (column_moments_of(X, some_weights(50)).squares[[2, 4]] <= noise).all()
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_constant_columns_of_sparse_rows_have_no_scatter_whatever_the_weights(seed):
+    """All of their entries are stored, so no weight is left for zeros: not even the rounding of two sums of weights."""
+    X, weights = table(seed, 60, 3), some_weights(60, seed=seed)
+    X[:, 2] = 1.5
+    noise = 60 * 3 * (4 * np.finfo(np.float64).eps * 1.5) ** 2
+    assert 0.0 <= column_moments_of(sparse.csr_array(X), weights).squares[2] <= noise
+    assert 0.0 <= moments_of(sparse.csr_array(X), weights).scatter[2, 2] <= noise
+
+
 def test_a_table_of_constants():
     got = moments_of(np.full((20, 7), 0.3), some_weights(20))
     assert_array_equal(got.scatter, np.zeros((7, 7)))

@@ -207,6 +207,17 @@ def test_columns_are_straightened_as_by_a_factorisation(seed, lengths, skew):
     assert_allclose(V, expected, atol=10.0 * skew + 1e-13)  # each column stays where it was, but for the angles
 
 
+@pytest.mark.parametrize("length", [1e-3, 1e-5, 1e-8])
+def test_a_short_column_does_not_turn_the_long_ones(length):
+    """It is mostly rounding, and may lean to any side; the others are as good as they are long."""
+    Q = rotation(30)[:, :6]
+    vectors = Q.copy()
+    vectors[:, 5] = length * (Q[:, 5] + 5e-3 * Q[:, 0] - 4e-3 * Q[:, 2])
+    V = straightened(vectors)
+    assert_orthonormal(V, atol=1e-12)
+    assert_allclose(V[:, :5], Q[:, :5], atol=1e-8 + length * 1e-2)
+
+
 def test_no_columns_are_straight():
     assert straightened(np.empty((5, 0))).shape == (5, 0)
 

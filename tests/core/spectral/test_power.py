@@ -115,6 +115,15 @@ def test_the_products_it_takes_follow_the_ratio_of_the_eigenvalues():
     assert 0.7 * expected < n_products[0.9] / n_products[0.5] < 1.4 * expected
 
 
+@pytest.mark.parametrize("tol", [1e-3, 1e-8])
+def test_a_small_component_does_not_wait_for_what_the_large_ones_left(tol):
+    """These are off by ``tol``, and what is left of them stays in every product beside them."""
+    M = with_spectrum([4000.0, 240.0, 4.7, 1.5, 0.0, 0.0])
+    steps = steps_of(M, Wanted(6), tol=tol)
+    assert steps[-1].n_products < 300
+    assert_allclose(steps[-1].pairs().values[:4], [4000.0, 240.0, 4.7, 1.5], rtol=1e-3, atol=4000.0 * tol)
+
+
 def test_the_seed_decides_the_bits():
     M = with_spectrum(FALLING)
     one, same, other = (pairs_of(M, Wanted(3), seed=seed) for seed in (1, 1, 2))

@@ -124,20 +124,24 @@ class Narrow(NamedTuple):
 
     X: np.ndarray
     roots: np.ndarray
-    shift: np.ndarray
+    shift: np.ndarray  # the mean, and below what the type cannot hold of it
+    rest: np.ndarray
     factor: np.ndarray
 
     def block(self, rows: slice, columns: slice) -> np.ndarray:
         """Return a block of A."""
         block = np.empty((rows.stop - rows.start, columns.stop - columns.start), dtype=self.X.dtype)
-        write_centred(self.X, self.roots, rows.start, columns.start, self.shift[columns], self.factor[columns], block)
+        parts = self.shift[columns], self.rest[columns], self.factor[columns]
+        write_centred(self.X, self.roots, rows.start, columns.start, *parts, block)
         return block
 
 
 def narrow(A: Centred) -> Narrow:
     """Return A in the type of its X."""
     dtype = A.X.dtype
-    return Narrow(A.X, A.roots.astype(dtype), A.mean.astype(dtype), (1.0 / A.scale).astype(dtype))
+    shift = A.mean.astype(dtype)
+    rest = (A.mean - shift).astype(dtype)
+    return Narrow(A.X, A.roots.astype(dtype), shift, rest, (1.0 / A.scale).astype(dtype))
 
 
 def block_length(other_side: int) -> int:
@@ -213,17 +217,17 @@ def _centred_columns(A: Centred, total: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def write_centred(X, roots, first_row, first_column, shift, factor, block):
-    """Write √w (x - shift) factor of a block of X."""
+def write_centred(X, roots, first_row, first_column, shift, rest, factor, block):
+    """Write √w (x - shift - rest) factor of a block of X."""
     for i in range(block.shape[0]):
         values = X[first_row + i, first_column : first_column + block.shape[1]]
-        write_centred_row(values, roots[first_row + i], shift, factor, block[i])
+        write_centred_row(values, roots[first_row + i], shift, rest, factor, block[i])
 
 
 @njit(cache=True, nogil=True)
-def write_centred_row(values, root, shift, factor, out):
+def write_centred_row(values, root, shift, rest, factor, out):
     for j in range(values.size):
-        out[j] = root * (values[j] - shift[j]) * factor[j]
+        out[j] = root * ((values[j] - shift[j]) - rest[j]) * factor[j]
 
 
 @njit(cache=True, nogil=True)

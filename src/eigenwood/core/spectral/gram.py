@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.core.spectral.centred import Centred, narrow
-from eigenwood.core.spectral.moments import TILE, add_to, even_slices, lanes_of
+from eigenwood.core.spectral.moments import FAR, TILE, add_to, even_slices, lanes_of
 from eigenwood.core.threads import results_of, row_blocks
 
 GRAM_COLUMNS = 4096
@@ -61,6 +61,10 @@ def _sparse_gram(A: Centred, columns: slice) -> np.ndarray:
     """(Y - 1mᵀ)(Y - 1mᵀ)ᵀ for Y = X / σ and m = μ / σ, then weighted."""
     scaled = (A.X[:, columns].astype(np.float64) @ sparse.diags_array(1.0 / A.scale[columns])).tocsr()
     mean = (A.mean / A.scale)[columns]
+    squares = float((scaled.data**2).sum())
+    if A.X.shape[0] * (mean @ mean) > FAR / (1.0 + FAR) * squares:  # hardly anything is left beside the mean
+        dense = A._replace(X=A.X[:, columns].toarray(), mean=A.mean[columns], scale=A.scale[columns])
+        return _dense_gram(dense, slice(0, mean.size), 1)
     along = scaled @ mean
     gram = (scaled @ scaled.T).toarray() - along[:, None] - along[None, :] + mean @ mean
     return A.roots[:, None] * gram * A.roots[None, :]

@@ -267,7 +267,9 @@ def _sparse_column_moments(X, weights: np.ndarray) -> ColumnMoments:
     mean = np.bincount(X.indices, of_entry * values, d) / weight
     stored = np.bincount(X.indices, of_entry, d)
     squares = np.bincount(X.indices, of_entry * (values - mean[X.indices]) ** 2, d)
-    return ColumnMoments(n, weight, mean, squares + (weight - stored) * mean**2)
+    zeros = weight - stored
+    zeros[zeros <= 1e-12 * weight] = 0.0  # all rows are stored, up to rounding
+    return ColumnMoments(n, weight, mean, squares + zeros * mean**2)
 
 
 # --- how the work is cut --------------------------------------------------------------------------
