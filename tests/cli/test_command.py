@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shlex
 import subprocess
-import sys
 
 import pytest
 from sklearn.pipeline import Pipeline
@@ -18,25 +15,13 @@ from eigenwood.cli.main import app
 from eigenwood.data import datasets
 from eigenwood.data.tables import read_table, write_table
 from eigenwood.runs.frames import labels_of
+from tests.cli.running import MAIN, ran
 from tests.runs import fakes
 
 pytestmark = pytest.mark.slow
 
-COMMANDS = ["learn", "predict", "show", "verify", "datasets"]  # in the order of use: each leaves what the next needs
-
-
-MAIN = "import eigenwood.cli.main as command; command.main()"
-
-
-def ran(words: str, folder, program: str = MAIN, **environment) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-c", program, *shlex.split(words)],
-        cwd=folder,
-        env={**os.environ, "COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb", **environment},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+# in the order of use: each leaves what the next needs
+COMMANDS = ["learn", "predict", "show", "verify", "reduce", "datasets"]
 
 
 @pytest.fixture(scope="module")

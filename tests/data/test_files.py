@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from eigenwood.data import files
 from eigenwood.data.files import ending, stem, whole_file
 from eigenwood.data.tables import read_table, write_table
 from eigenwood.errors import TableError
@@ -164,17 +163,6 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
         fail()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_failed_table_leaves_nothing(tmp_path, monkeypatch):
-    def half(table, path, delimiter):
-        path.write_text("half")
-        raise pa.ArrowInvalid("disk trouble")
-
-    monkeypatch.setitem(files.WRITERS, ".csv", half)
-    with pytest.raises(TableError, match=r"^a.csv: columns must be of types that .csv can hold; got: disk trouble.$"):
-        write_table({"x": [1, 2]}, tmp_path / "a.csv")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_nested_column_cannot_be_text(tmp_path):

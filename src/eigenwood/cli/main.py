@@ -13,16 +13,27 @@ import typer
 from rich.console import Console
 
 from eigenwood.cli.progress import Shown
-from eigenwood.cli.sources import output_folder, run_beside, table_and_target
+from eigenwood.cli.sources import (
+    check_outputs,
+    component_count,
+    names_in,
+    output_folder,
+    rows_of,
+    run_beside,
+    table_and_target,
+)
 from eigenwood.data import datasets as sets
 from eigenwood.data.tables import write_table
 from eigenwood.errors import InputError, MissingExtraError
 from eigenwood.models.file import load, save
-from eigenwood.report.html import run_page
+from eigenwood.report.html import reduce_page, run_page
 from eigenwood.report.model import model_summary
-from eigenwood.report.terminal import run_summary
+from eigenwood.report.reducing import left_out_words
+from eigenwood.report.terminal import reduce_summary, run_summary
 from eigenwood.runs.learn import learn
 from eigenwood.runs.record import MODEL_FILE, REPORT_FILE, RUN_FILE, write_text
+from eigenwood.runs.reduce import choose_columns, reduce
+from eigenwood.runs.reducers import METHODS, SCALES, ReduceSettings, check_settings
 from eigenwood.runs.settings import Settings
 from eigenwood.runs.use import predicted, verified
 
@@ -122,6 +133,49 @@ def verify(model: MODEL, table: TABLE, target: TARGET = None) -> None:
     out.print(f"Recomputed on {rows}: {certificate.verdict()}.")
     if not certificate.holds:
         raise typer.Exit(1)
+
+
+@app.command("reduce")
+def reduce_command(
+    table: Annotated[
+        str, typer.Argument(help="A CSV, TSV, Parquet, Arrow, .npy or .bed file, or a name from 'eigenwood datasets'.")
+    ],
+    out_file: Annotated[Path, typer.Option("--out", help="A .parquet, .csv, .tsv, .arrow or .npy file.")],
+    components: Annotated[
+        str, typer.Option("--components", "-k", help="How many; or the share of the variance they must hold, as 0.9.")
+    ] = "2",
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "pca",
+    columns: Annotated[str | None, typer.Option(help="Columns to use, as a,b; default: all that hold numbers.")] = None,
+    keep: Annotated[str | None, typer.Option(help="Columns to copy to the result, as id,label.")] = None,
+    scale: Annotated[str, typer.Option(help=f"Divide columns: one of {', '.join(SCALES)}.")] = "none",
+    missing: Annotated[str | None, typer.Option(help="Fill missing values: mean, or em, a low-rank fit.")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Draws what a method draws at random.")] = 0,
+    time_limit: Annotated[float | None, typer.Option(min=0.1, help="Seconds for the fit of a pca.")] = None,
+    model_file: Annotated[Path | None, typer.Option("--save", help="Write the pca as a .safetensors file.")] = None,
+    page_file: Annotated[Path | None, typer.Option("--report", help="Write a page with figures, as .html.")] = None,
+) -> None:
+    """Reduce TABLE to fewer columns: principal components and others, read and written in blocks.
+
+    Example:
+
+        eigenwood reduce uk_foods -k 2 --keep country --out foods.csv
+    """
+    settings = ReduceSettings(component_count(components), method, scale, missing, seed, time_limit)
+    check_settings(settings, is_saved=model_file is not None)
+    check_outputs(table, {"--out": out_file, "--save": model_file, "--report": page_file})
+    rows = rows_of(table)
+    chosen = choose_columns(rows.source, names_in(columns), names_in(keep), rows.target)
+    if chosen.left_out:
+        err.print(f"left out: {left_out_words(chosen.left_out)}", markup=False)
+    with Shown(err) as shown:
+        model, record = reduce(rows.source, rows.name, chosen, out_file, settings, shown)
+    out.print(reduce_summary(record))
+    if model_file is not None:
+        save(model, model_file)
+    if page_file is not None:
+        write_text(page_file, reduce_page(record))
+    written = [str(path) for path in (out_file, model_file, page_file) if path is not None]
+    out.print(f"Written: {', '.join(written)}", markup=False)
 
 
 @app.command()

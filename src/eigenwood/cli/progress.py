@@ -27,8 +27,9 @@ class Shown:
         if self._bar is not None:
             self._bar.stop()
 
-    def __call__(self, what: str, n_done: int, n_all: int) -> None:
+    def __call__(self, what: str, n_done: int, n_all: int | None) -> None:
         if self._bar is None:
-            self._console.print(f"[{n_done}/{n_all}] {what}", markup=False, highlight=False)
+            done = n_done if n_all is None else f"{n_done}/{n_all}"
+            self._console.print(f"[{done}] {what}", markup=False, highlight=False)
         else:
             self._bar.update(self._task, description=what, completed=n_done, total=n_all)

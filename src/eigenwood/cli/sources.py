@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from eigenwood.data import datasets
+from eigenwood.data.files import stem
 from eigenwood.data.tables import Table, read_table
 from eigenwood.errors import InputError
 from eigenwood.runs.record import RUN_FILE, Run
 
 
+def is_name(source: str) -> bool:
+    """Return whether a word is the name of a data set, or a slip in one: ``load`` suggests the right one."""
+    return not Path(source).is_file() and not Path(source).suffix
+
+
 def table_and_target(source: str, target: str | None, *, needed: bool = True) -> tuple[Table, str]:
     """Return the table and the column to predict; a bundled table knows its own."""
-    if not Path(source).is_file() and not Path(source).suffix:  # a name, or a slip in one: load suggests the right one
+    if is_name(source):
         dataset = datasets.load(source)
         table, target = dataset.table(), target or dataset.target_name
     else:
@@ -21,6 +29,45 @@ def table_and_target(source: str, target: str | None, *, needed: bool = True) ->
     if target is None and needed:
         raise InputError(f"{table.name}: --target must name the column to predict; got nothing.")
     return table, target or ""
+
+
+class Rows(NamedTuple):
+    """What can be read in blocks."""
+
+    source: Path | Table
+    name: str
+    target: str | None  # of a data set, that is not to be computed with
+
+
+def rows_of(source: str) -> Rows:
+    """Return the file, which is read when it is needed, or the data set that a word stands for."""
+    if not is_name(source):
+        return Rows(Path(source), stem(Path(source)), None)
+    dataset = datasets.load(source)
+    if isinstance(dataset.X, Mapping) and source in dataset.X:  # files of genotypes
+        return Rows(Path(dataset.X[source]), source, None)
+    return Rows(dataset.table(), source, dataset.target_name)
+
+
+def names_in(words: str | None) -> tuple[str, ...]:
+    """Return the names of columns between commas.
+
+    >>> names_in("age, sex"), names_in(None)
+    (('age', 'sex'), ())
+    """
+    return tuple(word.strip() for word in words.split(",")) if words else ()
+
+
+def component_count(word: str) -> int | float:
+    """Return a number of components, or a share of the variance; what it may be is checked by the run.
+
+    >>> component_count("20"), component_count("0.9")
+    (20, 0.9)
+    """
+    try:
+        return int(word) if word.strip().lstrip("+-").isdigit() else float(word)
+    except ValueError:
+        raise InputError(f"--components must be an integer or a share of the variance, as 0.9; got {word!r}.") from None
 
 
 def run_beside(model: Path) -> Run | None:
@@ -35,3 +82,22 @@ def output_folder(folder: Path) -> Path:
     if not existing.is_dir() or not os.access(existing, os.W_OK):
         raise InputError(f"{folder}: --out must name a folder that can be written; got {str(existing)!r} in its place.")
     return folder
+
+
+def check_outputs(source: str, outputs: Mapping[str, Path | None]) -> None:
+    """Raise, before the work begins, for a file that cannot be written, or that is another one at the same time."""
+    taken = {Path(source).resolve(): "TABLE"}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        other = taken.setdefault(path.resolve(), option)
+        if other != option:
+            raise InputError(f"{path}: {option} must be another file than {other}; got the same.")
+        wrong = {
+            "a folder of that name": path.is_dir(),
+            f"no folder {str(path.parent)!r}": not path.parent.is_dir(),
+            f"{str(path.parent)!r}, which is read-only": not os.access(path.parent, os.W_OK),
+        }
+        for got, is_wrong in wrong.items():
+            if is_wrong:
+                raise InputError(f"{path}: {option} must name a file in a folder that can be written; got {got}.")

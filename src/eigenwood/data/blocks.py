@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +51,10 @@ from eigenwood.errors import TableError
 
 PAGE_BUFFER_BYTES = 2**16  # Parquet pages are read in this step, not a whole column of a row group at once
 
+PERSON = "person"  # what the ids in a .fam file are called as a column
+
 Pieces = Callable[[], Iterable[np.ndarray]]
+Rows = TypeVar("Rows", np.ndarray, pa.Table)
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,15 @@ def blocks(
 # --- the sources ----------------------------------------------------------------------------------
 
 
+class Stored(NamedTuple):
+    """Columns as they are stored, numbers or not; ``batches(chosen, rows)`` yields them as Arrow tables or batches."""
+
+    names: list[str]
+    markers: tuple[str, ...]  # the strings that mean "missing"
+    batches: Callable[[tuple[str, ...], int], Iterable[Any]]
+    first_row: int = 1  # the number of the first row in error sentences
+
+
 @dataclass(frozen=True)
 class Source:
     """What the sources have in common; ``pieces(chosen, dtype, rows)`` yields arrays of any length."""
@@ -117,6 +129,7 @@ class Source:
     float32: frozenset[str]  # the columns that are stored as float32
     n_rows: int | None
     pieces: Callable[[tuple[str, ...], np.dtype, int], Iterable[np.ndarray]]
+    stored: Stored | None = None  # None: numbers are all it has
 
 
 def open_source(source: Any) -> Source:
@@ -125,7 +138,9 @@ def open_source(source: Any) -> Source:
         return open_path(Path(source))
     if isinstance(source, np.ndarray):
         return array_source("blocks", source, reopener(source))
-    return frame_source(source.frame if isinstance(source, Table) else source)
+    if isinstance(source, Table):
+        return frame_source(source.frame, source.name)
+    return frame_source(source, FRAME_NAME)
 
 
 def open_path(path: Path) -> Source:
@@ -218,7 +233,7 @@ def arrow_source(path: Path) -> Source:
     return typed_source(path.name, schema, n_rows, batches)
 
 
-def frame_source(source: Any) -> Source:
+def frame_source(source: Any, who: str) -> Source:
     """Return a pandas, polars or pyarrow frame as a source, turned into Arrow slice by slice."""
     frame = to_narwhals(source)
     names = [str(name) for name in frame.columns]
@@ -228,20 +243,17 @@ def frame_source(source: Any) -> Source:
         for start in range(0, len(frame), rows):
             yield narwhals_to_arrow(picked[start : start + rows])
 
-    return typed_source(FRAME_NAME, narwhals_to_arrow(frame.head(0)).schema, len(frame), batches)
+    return typed_source(who, narwhals_to_arrow(frame.head(0)).schema, len(frame), batches)
 
 
 def text_source(path: Path) -> Source:
     layout = text_layout(path)
 
-    def pieces(chosen, dtype, rows):
-        settled: dict[str, pa.DataType] = {}
-        first_row = 2  # the header is row 1
-        for batch in stream_text(path, layout):
-            yield to_floats(batch, chosen, dtype, MISSING_IN_TEXT_FILES, path.name, first_row, settled)
-            first_row += batch.num_rows
+    def batches(chosen, rows):
+        return (batch.select(chosen) for batch in stream_text(path, layout))
 
-    return Source(path.name, layout.names, frozenset(), None, pieces)
+    stored = Stored(layout.names, MISSING_IN_TEXT_FILES, batches, first_row=2)  # the header is row 1
+    return Source(path.name, layout.names, frozenset(), None, partial(float_pieces, path.name, stored), stored)
 
 
 def bed_source(path: Path) -> Source:
@@ -253,26 +265,34 @@ def bed_source(path: Path) -> Source:
         for start in range(0, everyone.n_people, rows):
             yield picked.read(slice(start, start + rows), slice(None)).astype(dtype, copy=False)
 
-    return Source(path.name, list(everyone.columns), frozenset(everyone.columns), everyone.n_people, pieces)
+    people = Stored([PERSON], (), lambda chosen, rows: [pa.table({PERSON: everyone.people}).select(chosen)])
+    names = list(everyone.columns)
+    return Source(path.name, names, frozenset(names), everyone.n_people, pieces, people)
 
 
 def typed_source(who: str, schema: pa.Schema, n_rows: int, batches: Callable) -> Source:
     """Return a source whose columns have types; ``batches(chosen, rows)`` yields them as Arrow batches."""
     check_names(who, schema.names)
     float32 = frozenset(field.name for field in schema if pa.types.is_float32(field.type))
+    stored = Stored(schema.names, MISSING_IN_FRAMES, batches)
 
     def pieces(chosen, dtype, rows):
         check_number_types(who, schema, chosen)
-        settled: dict[str, pa.DataType] = {}
-        first_row = 1
-        for batch in batches(chosen, rows):
-            yield to_floats(batch, chosen, dtype, MISSING_IN_FRAMES, who, first_row, settled)
-            first_row += batch.num_rows
+        yield from float_pieces(who, stored, chosen, dtype, rows)
 
-    return Source(who, schema.names, float32, n_rows, pieces)
+    return Source(who, schema.names, float32, n_rows, pieces, stored)
 
 
 # --- from Arrow to arrays -------------------------------------------------------------------------
+
+
+def float_pieces(who: str, stored: Stored, chosen, dtype, rows) -> Iterator[np.ndarray]:
+    """Yield the chosen columns as arrays."""
+    settled: dict[str, pa.DataType] = {}
+    first_row = stored.first_row
+    for batch in stored.batches(chosen, rows):
+        yield to_floats(batch, chosen, dtype, stored.markers, who, first_row, settled)
+        first_row += batch.num_rows
 
 
 def to_floats(batch, chosen, dtype, markers, who, first_row, settled) -> np.ndarray:
@@ -321,9 +341,11 @@ def slices(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
         yield batch.slice(start, rows)
 
 
-def regrouped(pieces: Iterable[np.ndarray], block_rows: int) -> Iterator[np.ndarray]:
+def regrouped(
+    pieces: Iterable[Rows], block_rows: int, join: Callable[[list[Rows]], Rows] = np.concatenate
+) -> Iterator[Rows]:
     """Yield the same rows, exactly ``block_rows`` at a time except the last."""
-    waiting: list[np.ndarray] = []
+    waiting: list[Rows] = []
     n_waiting = 0
     for piece in pieces:
         start = 0
@@ -333,14 +355,14 @@ def regrouped(pieces: Iterable[np.ndarray], block_rows: int) -> Iterator[np.ndar
             waiting.append(part)
             n_waiting += len(part)
             if n_waiting == block_rows:
-                yield joined(waiting)
+                yield joined(waiting, join)
                 waiting, n_waiting = [], 0
     if waiting:
-        yield joined(waiting)
+        yield joined(waiting, join)
 
 
-def joined(parts: list[np.ndarray]) -> np.ndarray:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+def joined(parts: list[Rows], join: Callable[[list[Rows]], Rows]) -> Rows:
+    return parts[0] if len(parts) == 1 else join(parts)
 
 
 # --- choices and checks ---------------------------------------------------------------------------

@@ -27,7 +27,6 @@ from eigenwood.data.files import (
     read_file,
     stem,
     unknown_column,
-    write_file,
 )
 from eigenwood.data.kinds import (
     MISSING_IN_FRAMES,
@@ -37,6 +36,7 @@ from eigenwood.data.kinds import (
     count_distinct,
     is_convertible,
 )
+from eigenwood.data.writing import write_rows
 from eigenwood.errors import TableError
 
 MAX_INTEGER_CLASSES = 20  # more distinct integers than this are an amount, not a label
@@ -238,7 +238,7 @@ def are_labels(values: pa.ChunkedArray, column: Column) -> bool:
 
 
 def write_table(frame: Any, path: str | os.PathLike) -> None:
-    """Write a frame, a Table or a mapping of columns to .csv, .tsv, .parquet or .arrow, whole or not at all.
+    """Write a frame, a Table or a mapping of columns to .csv, .tsv, .parquet, .arrow or .npy, whole or not at all.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -248,4 +248,4 @@ def write_table(frame: Any, path: str | os.PathLike) -> None:
     """
     table = to_arrow(frame)
     check_names(Path(path).name, table.column_names)
-    write_file(table, Path(path))
+    write_rows([table], Path(path))

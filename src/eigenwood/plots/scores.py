@@ -38,6 +38,8 @@ LABEL_HEIGHT, DOT = 17, 6  # pixels; half of a dot and what is free around it
 TURNS = np.deg2rad([0, 30, -30, 60, -60, 90, -90, 135, -135, 180])  # where a label may stand, best first
 DISTANCES = (5, 14, 24)  # pixels from its point
 
+Axis = int | str  # the place of a principal component, or the name of another score
+
 
 class Frame(NamedTuple):
     """The part of the plane that is shown, and its size in pixels."""
@@ -55,8 +57,8 @@ class Frame(NamedTuple):
 
 def scores_figure(
     points: np.ndarray,
-    shares: Sequence[float],
-    axes: tuple[int, int] = (0, 1),
+    shares: Sequence[float] | None,
+    axes: tuple[Axis, Axis] = (0, 1),
     colours: Any = None,
     names: Sequence[str] | None = None,
     colour_name: str = "",
@@ -64,8 +66,9 @@ def scores_figure(
 ) -> go.Figure:
     """Return a figure of the points (n, 2); ``shares`` of the variance are those of the two components ``axes``.
 
-    ``colours`` has a category or an amount for each point, and ``colour_name`` says what it is. With ``equal_aspect``
-    distances on the paper are distances between rows.
+    Scores that are no principal components have no shares, and axes with names. ``colours`` has a category or an amount
+    for each point, and ``colour_name`` says what it is. With ``equal_aspect`` distances on the paper are distances
+    between rows.
     """
     figure = go.Figure(point_traces(points, axes, colours, names, colour_name))
     frame = frame_of(points, equal_aspect)
@@ -78,14 +81,16 @@ def scores_figure(
 def framed(
     figure: go.Figure,
     frame: Frame,
-    shares: Sequence[float],
-    axes: tuple[int, int],
+    shares: Sequence[float] | None,
+    axes: tuple[Axis, Axis],
     colour_name: str,
     top: int = MARGIN["t"],
 ) -> go.Figure:
     """Return the figure of two components with its axes, beside it a legend if it has one, above it some pixels."""
     has_legend = any(trace.showlegend or trace.marker.showscale for trace in figure.data)
-    titles = [f"PC{axis + 1} ({percent(share)})" for axis, share in zip(axes, shares, strict=True)]
+    titles = [axis_name(axis) for axis in axes]
+    if shares is not None:
+        titles = [f"{name} ({percent(share)})" for name, share in zip(titles, shares, strict=True)]
     right = MARGIN["r"] + (LEGEND_WIDTH if has_legend else 0)
     styled(figure, height=top + PLANE[1] + MARGIN["b"]).update_layout(
         width=MARGIN["l"] + PLANE[0] + right,
@@ -96,6 +101,10 @@ def framed(
     line = {"gridcolor": GRID, "zerolinecolor": GRID, "zerolinewidth": 2, "automargin": False}
     figure.update_xaxes(title=titles[0], range=[frame.low[0], frame.high[0]], **line)
     return figure.update_yaxes(title=titles[1], range=[frame.low[1], frame.high[1]], **line)
+
+
+def axis_name(axis: Axis) -> str:
+    return plain(axis) if isinstance(axis, str) else f"PC{axis + 1}"
 
 
 def frame_of(points: np.ndarray, equal_aspect: bool) -> Frame:
@@ -114,7 +123,7 @@ def frame_of(points: np.ndarray, equal_aspect: bool) -> Frame:
 
 
 def point_traces(
-    points: np.ndarray, axes: tuple[int, int], colours: Any, names: Sequence[str] | None, colour_name: str
+    points: np.ndarray, axes: tuple[Axis, Axis], colours: Any, names: Sequence[str] | None, colour_name: str
 ) -> list[Any]:
     """Return the points as traces: one, or one for each category."""
     rows = np.arange(len(points))
@@ -133,7 +142,7 @@ def point_traces(
 
 
 def amount_traces(
-    points: np.ndarray, axes: tuple[int, int], amounts: np.ndarray, names: Sequence[str] | None, colour_name: str
+    points: np.ndarray, axes: tuple[Axis, Axis], amounts: np.ndarray, names: Sequence[str] | None, colour_name: str
 ) -> list[Any]:
     """Return the points coloured by a scale, and those without an amount in grey beneath them."""
     is_known = np.isfinite(amounts)
@@ -153,19 +162,20 @@ def amount_traces(
 
 
 def point_trace(
-    points: np.ndarray, axes: tuple[int, int], rows: np.ndarray, names: Sequence[str] | None, marker: dict
+    points: np.ndarray, axes: tuple[Axis, Axis], rows: np.ndarray, names: Sequence[str] | None, marker: dict
 ) -> Any:
     """Return one trace of the points in some rows."""
     size, opacity = (9, 0.9) if len(points) < 300 else (6, 0.7) if len(points) < FAST else (4, 0.6)
     draw = go.Scattergl if len(points) >= FAST else go.Scatter
     who = "row %{customdata}" if names is None else "<b>%{customdata}</b>"
+    across, up = map(axis_name, axes)
     return draw(
         x=points[rows, 0],
         y=points[rows, 1],
         mode="markers",
         marker={"size": size, "opacity": opacity, "line": {"width": 0}, **marker},
         customdata=rows if names is None else [plain(str(names[row])) for row in rows],
-        hovertemplate=f"{who}<br>PC{axes[0] + 1} %{{x:.4~g}}<br>PC{axes[1] + 1} %{{y:.4~g}}<extra></extra>",
+        hovertemplate=f"{who}<br>{across} %{{x:.4~g}}<br>{up} %{{y:.4~g}}<extra></extra>",
         showlegend=False,
     )
 

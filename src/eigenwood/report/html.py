@@ -2,42 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import plotly.graph_objects as go
 from jinja2 import Environment, PackageLoader
 from plotly.io import to_html
 
+from eigenwood.data.files import listing
 from eigenwood.plots.candidates import candidates_figure
+from eigenwood.report import reducing
 from eigenwood.report.telling import TELLINGS
 from eigenwood.report.words import candidate_name, parameter_words, preparation, title
-from eigenwood.runs.record import Run
+from eigenwood.runs.record import ReduceRecord, Run
 
 
 def run_page(run: Run) -> str:
     """Return the page of a run."""
-    environment = Environment(
-        loader=PackageLoader("eigenwood.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
     telling = TELLINGS[run.task]
-    environment.filters["score"] = telling.written
     names = [(candidate.method, parameter_words(candidate)) for candidate in run.candidates]
     scores = [candidate.fold_scores for candidate in run.candidates]
-    figures = [
-        candidates_figure(names, scores, run.chosen, telling.score, telling.tickformat),
-        telling.figure(run.assessment),
-    ]
-    candidates, predictions = (
-        to_html(figure, full_html=False, include_plotlyjs=first, config={"displayModeBar": False}, div_id=f"figure-{i}")
-        for i, (figure, first) in enumerate(zip(figures, (True, False), strict=True))
-    )
-    return environment.get_template("run.html").render(
+    figures = {
+        "candidates": candidates_figure(names, scores, run.chosen, telling.score, telling.tickformat),
+        "predictions": telling.figure(run.assessment),
+    }
+    return page(
+        "run.html",
+        figures,
         run=run,
         title=title(run),
         headline=telling.headline(run.assessment),
         preparation=preparation(run),
         score=telling.score,
+        written=telling.written,
         verdict=telling.verdict(run.assessment, run.split.n_test),
         measures=telling.measures(run.assessment),
         caption=telling.caption(run.assessment, run.split.n_test),
         chosen=candidate_name(run.chosen_candidate()),
-        candidates=candidates,
-        predictions=predictions,
+        claims=run.certificate["claims"],
     )
+
+
+def reduce_page(record: ReduceRecord) -> str:
+    """Return the page of a reduction."""
+    figures = {}
+    if record.principal:
+        figures["scree"] = reducing.scree_of(record)
+    if len(record.names) > 1:
+        figures["scores"] = reducing.scores_of(record)
+    return page(
+        "reduce.html",
+        figures,
+        run=record,
+        title=reducing.reduce_title(record),
+        headline=reducing.reduce_headline(record),
+        how=record.how,
+        treatment=reducing.treatment(record),
+        used=listing(record.columns),
+        left_out=reducing.left_out_words(record.left_out),
+        lines=reducing.component_lines(record),
+        caption=reducing.caption(record),
+        claims=record.certificate["claims"] if record.certificate else [],
+    )
+
+
+def page(template: str, figures: Mapping[str, go.Figure], **parts: Any) -> str:
+    """Return a page with its figures, the first of which brings Plotly along."""
+    environment = Environment(
+        loader=PackageLoader("eigenwood.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    drawn = {
+        name: to_html(
+            figure, full_html=False, include_plotlyjs=i == 0, config={"displayModeBar": False}, div_id=f"figure-{i}"
+        )
+        for i, (name, figure) in enumerate(figures.items())
+    }
+    return environment.get_template(template).render(**parts, **drawn)

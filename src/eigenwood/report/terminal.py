@@ -1,4 +1,4 @@
-"""A run as tables for the terminal."""
+"""Runs as tables for the terminal."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from collections import Counter
 
 from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
 from eigenwood.proofs.claim import Certificate
+from eigenwood.report.reducing import component_lines, reduce_title, treatment, verdict
 from eigenwood.report.telling import TELLINGS, Measure
 from eigenwood.report.words import candidate_name
-from eigenwood.runs.record import Run
+from eigenwood.runs.record import ReduceRecord, Run
+
+MOST_LINES = 25  # components that the terminal shows one by one
 
 
 def run_summary(run: Run) -> Group:
@@ -52,4 +56,27 @@ def measures_table(measures: list[Measure]) -> Table:
         table.add_column(heading, justify="left" if heading == "measure" else "right")
     for measure in measures:
         table.add_row(*measure)
+    return table
+
+
+def reduce_summary(record: ReduceRecord) -> Group:
+    """Return what a reduction found."""
+    return Group(
+        Text(f"{reduce_title(record)} ({record.n_rows:,} rows)"),
+        Text(f"{treatment(record)} Computed by {record.how}."),
+        *([components_table(record)] if record.principal else []),
+        *([Text(verdict(record.certificate))] if record.certificate else []),
+        *(Text(f"Note: {note}.") for note in record.notes),
+    )
+
+
+def components_table(record: ReduceRecord) -> Table:
+    """Return the first principal components in numbers."""
+    lines = component_lines(record)
+    more = f", the first {MOST_LINES} of {len(lines):,}" if len(lines) > MOST_LINES else ""
+    table = Table(title=f"components{more}")
+    for heading in ("column", "variance", "share", "together", "an eigenvalue lies within"):
+        table.add_column(heading, justify="left" if heading == "column" else "right")
+    for line in lines[:MOST_LINES]:
+        table.add_row(*line)
     return table

@@ -1,4 +1,4 @@
-"""The record of a run: everything that was done and measured, as plain data that goes into ``run.json``."""
+"""The record of a run: everything that was done and measured, as plain data; of ``learn``, it goes to ``run.json``."""
 
 from __future__ import annotations
 
@@ -131,6 +131,42 @@ class Run:
             raise InputError(
                 f"{path}: must be a run.json written by eigenwood; got {type(problem).__name__}."
             ) from None
+
+
+@dataclass(frozen=True)
+class ComponentRecord:
+    """One principal component: its variance, the share of all variance, and an interval that holds an eigenvalue."""
+
+    variance: float
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ReduceRecord:
+    """One run of ``reduce``."""
+
+    version: str
+    table: str
+    method: str
+    components: int | float  # as asked for: so many, or a share of the variance
+    scale: str
+    missing: str | None
+    seed: int
+    how: str  # the solver, or the class of scikit-learn, and why
+    notes: list[str]
+    n_rows: int
+    columns: list[str]
+    left_out: dict[str, str]  # the other columns, each with what it is
+    kept: list[str]  # columns that were copied
+    names: list[str]  # of the columns that were made
+    principal: list[ComponentRecord]  # empty for all methods but pca
+    total_variance: float | None
+    certificate: dict[str, Any] | None
+    shown: dict[str, list[Any]]  # of some rows, evenly spaced, for the figure: the first two scores, and kept
+    shown_every: int  # these rows are every so many-th
+    seconds: dict[str, float]
 
 
 def write_text(path: str | os.PathLike, text: str) -> Path:

@@ -165,7 +165,14 @@ def column_values(column: nw.Series) -> np.ndarray:
 
 
 def check_finite(
-    who: str, rows: Any, names: np.ndarray | None, *, missing: bool, first_row: int = 0, nan_cure: str = ""
+    who: str,
+    rows: Any,
+    names: np.ndarray | None,
+    *,
+    missing: bool,
+    first_row: int = 0,
+    nan_cure: str = "",
+    what: str = "X",
 ) -> None:
     """Raise and name the place of the first NaN or infinity; ``first_row`` is the number of the first of these rows."""
     values = rows.data if sparse.issparse(rows) else rows
@@ -182,7 +189,7 @@ def check_finite(
     label = repr(str(names[column])) if names is not None else column
     allowed = "finite or NaN" if missing else "finite"
     cure = f" ({nan_cure})" if nan_cure and value == "NaN" else ""
-    raise InputError(f"{who}: X must be {allowed}; got {value} in row {first_row + row}, column {label}{cure}.")
+    raise InputError(f"{who}: {what} must be {allowed}; got {value} in row {first_row + row}, column {label}{cure}.")
 
 
 def check_numbers(who: str, name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
