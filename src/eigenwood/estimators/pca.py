@@ -221,7 +221,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
             return self._scored_blocks(X)
         rows = given_rows(self, X)
         if isinstance(X, Genotypes):
-            return self._whitened(sum(self._projected(block, columns) for block, columns in rows))
+            return self._whitened(np.sum([self._projected(block, columns) for block, columns in rows], axis=0))
         return self._scores(rows)
 
     def inverse_transform(self, X):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def filling_steps(source: Whole, request: Request, route: Callable[[Whole, Reque
         change = relative_change(values, X[holes], found)
         last = change <= FILLED or n_rounds == MOST_ROUNDS
         filled = found._replace(filling=(n_rounds, change))
-        yield step._replace(found=lambda filled=filled: filled, whole=True, last=last)
+        yield step._replace(found=partial(Found, *filled), whole=True, last=last)
         X[rows, columns] = values
 
 

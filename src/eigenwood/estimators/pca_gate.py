@@ -49,9 +49,9 @@ def table(model: Any, X: Any, sample_weight: Any, reset: bool) -> Whole:
     if model.missing is None or sparse.issparse(X) or not np.isnan(X).any():
         return Whole(X, weights, check)
     check_filling(model)
-    holes = np.nonzero(np.isnan(X))
+    rows, columns = np.nonzero(np.isnan(X))
     filled = with_means(X, column_means(X, weights))
-    return Whole(filled, weights, check, holes if model.missing == "em" else None, n_filled=holes[0].size)
+    return Whole(filled, weights, check, (rows, columns) if model.missing == "em" else None, n_filled=rows.size)
 
 
 def check_numbers_of(model: Any, X: Any) -> None:

@@ -15,7 +15,7 @@ float64.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -35,7 +35,7 @@ TILE_ROWS, TILE_COLUMNS = 256, 1024
 class Centred(NamedTuple):
     """A = √w (X - mean) / scale; ``mean`` and ``scale`` are float64."""
 
-    X: np.ndarray  # C-contiguous, or a csr matrix
+    X: Any  # C-contiguous, or a csr matrix
     roots: np.ndarray  # (n,) √w
     mean: np.ndarray  # (d,)
     scale: np.ndarray  # (d,)

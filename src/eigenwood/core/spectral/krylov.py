@@ -46,7 +46,7 @@ class KrylovStep(NamedTuple):
     residuals: np.ndarray
     outward: np.ndarray  # M basis = basis H + outward, which is 0 but for the last block: (m, b) times (b, all)
     factor: np.ndarray
-    count: int
+    count: int  # type: ignore[assignment]
     block: int  # columns of the block that was multiplied last
     n_products: int
     whole: bool

@@ -5,6 +5,7 @@ LAPACK runs on one thread: the bits of its answer must not depend on the machine
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ MANY = 0.3  # from this share of all pairs on, computing all of them is faster
 class Wanted(NamedTuple):
     """How many pairs: a count, or as many as hold more than a share of the trace."""
 
-    count: int
+    count: int  # type: ignore[assignment]
     share: float | None = None
 
 
@@ -126,15 +127,24 @@ def straightened(vectors: np.ndarray, n_threads: int = 1) -> np.ndarray:
     V = vectors / lengths
     blocks = row_blocks(V.shape[0], PRODUCT_ROWS)
     for _ in range(MOST_ROUNDS):
-        angles = sum(results_of(lambda rows, V=V: V[rows].T @ V[rows], blocks, n_threads)) - np.eye(V.shape[1])
+        parts = results_of(partial(_angles, V), blocks, n_threads)
+        angles = np.sum(parts, axis=0) - np.eye(V.shape[1])
         skew = float(np.abs(angles).max())
         if skew > SKEW:
             return orthonormal(vectors)
         if skew < STRAIGHT:
             break
         turn = np.eye(V.shape[1]) - angles / 2.0
-        V = np.concatenate(results_of(lambda rows, V=V, turn=turn: V[rows] @ turn, blocks, n_threads))
+        V = np.concatenate(results_of(partial(_turned, V, turn), blocks, n_threads))
     return V
+
+
+def _angles(V: np.ndarray, rows: slice) -> np.ndarray:
+    return V[rows].T @ V[rows]
+
+
+def _turned(V: np.ndarray, turn: np.ndarray, rows: slice) -> np.ndarray:
+    return V[rows] @ turn
 
 
 def with_null_pairs(pairs: Pairs, count: int, nothing: float) -> Pairs:

@@ -21,7 +21,7 @@ class SubspaceStep(NamedTuple):
 
     block: np.ndarray  # (m, b), orthonormal columns
     product: np.ndarray  # M times it
-    count: int
+    count: int  # type: ignore[assignment]
     whole: bool
     last: bool
 
