@@ -194,7 +194,7 @@ def test_residuals_and_counts_are_true_after_every_product(wanted, capacity):
     assert step.last or wanted.share is not None
 
 
-@pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-10])
+@pytest.mark.parametrize("tol", [1e-1, 1e-3])
 def test_residuals_are_true_also_where_copies_are_looked_for(tol):
     M = with_spectrum([5.0] * 9 + list(0.9 ** np.arange(51.0)))
     for step in steps_of(M, Wanted(9), RULE._replace(tol=tol)):

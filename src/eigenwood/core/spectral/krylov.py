@@ -88,16 +88,21 @@ def krylov_steps(operator: Operator, size: int, wanted: Wanted, trace: float, ru
             residuals = np.linalg.norm(factor, axis=0)
         is_all = n_kept == size or n_products >= rule.max_products
         count, last = _state(values, residuals, wanted, trace, rule.tol, is_all)
-        if last and not is_all and most_alike(values[:count], rule.tol) >= n_starts * rule.block:
-            last, n_starts, following = False, n_starts + 1, following[:, :0]  # what stuck out was below tol
+        renew = last and not is_all and most_alike(values[:count], rule.tol) >= n_starts * rule.block
+        if renew:
+            last, n_starts = False, n_starts + 1
         width, outward = n_kept - n_old, following[:, : R.shape[0]]
         stand = basis[:, :n_kept], rotation, values, residuals, outward, factor[: outward.shape[1]]
         yield KrylovStep(*stand, count, width, n_products, whole=True, last=last)
         if last:
             return
-        if n_kept + rule.block > capacity and n_kept < size:
-            n_kept = _restart(basis, H, rotation, values, min(count + (n_kept - count) // 2, capacity - rule.block))
-        block = _filled(following, rng, basis[:, :n_kept], min(rule.block, capacity - n_kept))
+        wanted_width = max(rule.block, following.shape[1])
+        if renew:
+            wanted_width = max(min(following.shape[1] + rule.block, capacity - count), following.shape[1], 1)
+        if n_kept + wanted_width > capacity and n_kept < size:
+            n_keep = max(min(count + (n_kept - count) // 2, capacity - wanted_width), 1)
+            n_kept = _restart(basis, H, rotation, values, n_keep)
+        block = _filled(following, rng, basis[:, :n_kept], min(wanted_width, capacity - n_kept))
 
 
 def most_alike(values: np.ndarray, tol: float) -> int:

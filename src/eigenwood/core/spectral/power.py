@@ -49,7 +49,8 @@ def power_steps(
             value = float(v @ product)
             found = np.append(values, value), np.hstack([vectors, v[:, None]])
             left = product - value * v
-            settled = float(np.linalg.norm(left)) <= settled_at(found[0], tol)[-1] or i == max_iter
+            beside = left - vectors @ (vectors.T @ left)  # what the pairs before left is not this one's to mend
+            settled = 2.0 * float(np.linalg.norm(beside)) <= settled_at(found[0], tol)[-1] or i == max_iter
             if settled:
                 break
             yield PowerStep(*found, np.hstack([leftovers, left[:, None]]), n_products, False, False)
