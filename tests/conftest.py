@@ -6,8 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from eigenwood.data.datasets import data_home
+
+# Time is short in CI: what does not ask for more has this many examples.
+settings.register_profile("short", max_examples=25, deadline=None)
+settings.load_profile("short")
 
 REQUIRED = bool(os.environ.get("EIGENWOOD_REQUIRE_DATA"))
 

@@ -54,6 +54,8 @@ globals().update(
             ours=OURS,
             deselected=DESELECTED,
             foreign=FOREIGN,
+            # Of the 216 cases of sparse rows, all of which pass, a third is enough for every day.
+            foreign_cases=("test_pca_sparse[1-", "test_pca_sparse[10-"),
             least_share=0.85,
         )
     )

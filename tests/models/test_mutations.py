@@ -113,7 +113,7 @@ def accidents(draw, good):
 
 @pytest.mark.slow
 @settings(
-    max_examples=3000,
+    max_examples=1000,
     deadline=None,
     database=None,
     derandomize=True,
