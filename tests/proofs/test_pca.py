@@ -339,6 +339,7 @@ def test_intervals_of_float32_columns_of_two_values(route):
     assert_intervals_hold_eigenvalues(PCA(3, svd_solver=route).fit(X), covariance(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mean", [100.0, 1e4])
 @pytest.mark.parametrize("route", ["covariance_eigh", "gram_eigh", "krylov", "power"])
 def test_intervals_of_sparse_rows_far_from_the_origin(route, mean):
