@@ -5,18 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 
 from eigenwood import DecisionTreeClassifier, DecisionTreeRegressor, verify
 from eigenwood.core.tree.branching import Target
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
-from eigenwood.core.tree.nodes import LEAF
 from eigenwood.proofs.tree import (
     absolute_error,
     below,
     bins_claim,
     leaf_of_rows,
-    levels,
     mean_loss,
     node_numbers,
     off_the_middle,
@@ -109,13 +108,12 @@ def test_all_claims_hold(criterion):
         assert [claim.name for claim in certificate] == ["rows", "values", "impurity", "gain", loss, "quantile bins"]
 
 
-def test_the_nodes_from_the_deepest_up():
+def test_what_ends_below_a_node():
     model, X, _ = grown("gini")
-    depths = [model.tree_.compute_node_depths()[nodes] for nodes in levels(model.nodes_)]
-    assert [set(depth) for depth in depths] == [{d} for d in range(len(depths), 0, -1)]
-    assert sum(len(depth) for depth in depths) == (model.nodes_.left != LEAF).sum()
+    leaves, amounts = model.apply(X), np.arange(1.0, len(X) + 1.0)
+    visited = model.decision_path(X).toarray().astype(bool)
+    assert_allclose(below(model.nodes_, leaves, amounts), [amounts[rows].sum() for rows in visited.T], rtol=1e-12)
     alone = DecisionTreeClassifier().fit([[0.0]], [1])
-    assert levels(alone.nodes_) == []
     assert below(alone.nodes_, np.zeros(3, dtype=int), np.ones(3)).tolist() == [3.0]
 
 

@@ -33,7 +33,7 @@ from eigenwood.estimators.tree_gate import (
     side_by_side,
 )
 from eigenwood.estimators.tree_pruning import CrossValidation, Cut, Grow, cut_by_validation, uncut
-from eigenwood.estimators.tree_view import TreeView
+from eigenwood.estimators.tree_view import TreeView, seen_only
 from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.tree import leaf_of_rows, mean_loss, tree_certificate
@@ -160,7 +160,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
 
     def decision_path(self, X):
         """Return the nodes that each row of X visits, as a sparse matrix of ones."""
-        return sparse.csr_matrix(decision_path(self.nodes_, self._leaves(X)))
+        return sparse.csr_matrix(decision_path(self.tree_._nodes, self._leaves(X)))
 
     def get_depth(self):
         """Return the depth of the tree; a tree of one leaf has depth 0."""
@@ -175,7 +175,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
     def cost_complexity_pruning_path(self, X, y, sample_weight=None):
         """Return the ``ccp_alphas`` at which the tree loses leaves, and the ``impurities`` of its leaves then."""
         whole = clone(self).set_params(ccp_alpha=0.0, prune=None).fit(X, y, sample_weight=sample_weight)
-        path = pruning_path(whole.nodes_)
+        path = pruning_path(whole.tree_._nodes)
         return Bunch(ccp_alphas=path.alphas, impurities=path.impurities)
 
     @property
@@ -262,7 +262,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         """Return the fitted attributes that a tree stands for."""
         n_features = data.mixed.X.shape[1]
         return {
-            "nodes_": tree,
+            "nodes_": seen_only(tree),
             "n_outputs_": data.target.starts.size - 1,
             "max_features_": self._feature_count(n_features),
             "categories_": data.mixed.categories,
@@ -292,7 +292,20 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
             raise InputError(f"{who}: categories_ must be there for the columns of is_categorical_.")
         if not lists_known_categories(self.nodes_, n_labels):
             raise InputError(f"{who}: nodes_ must list known categories, ascending, where a category is asked.")
+        self._set_view()
+
+    def _set_view(self) -> None:
+        """Make what is seen of the nodes."""
         self.tree_ = TreeView(self.nodes_, self.n_features_in_, self._n_classes())
+        self.nodes_ = seen_only(self.nodes_)
+
+    def __getstate__(self):
+        return {name: value for name, value in super().__getstate__().items() if name != "tree_"}
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if "nodes_" in state:
+            self._set_view()
 
     def _pruning_errors(self, held_out: TreeData | None, threads: int) -> tuple[float, float] | None:
         """Return the validation error before and after pruning."""

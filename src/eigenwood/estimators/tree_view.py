@@ -9,13 +9,18 @@ from scipy import sparse
 
 from eigenwood.core.tree.nodes import LEAF, Tree, node_depths
 from eigenwood.core.tree.partial import partial_dependence
-from eigenwood.core.tree.predicting import decision_path, leaves_of, walk_of
+from eigenwood.core.tree.predicting import Walk, decision_path, leaves_of, walk_of
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
     """Return the array, which cannot be written to any more."""
     array.setflags(write=False)
     return array
+
+
+def seen_only(nodes: Tree) -> Tree:
+    """Return the same nodes to look at: kernels, which are compiled for arrays that can be written to, keep theirs."""
+    return Tree(*(read_only(array.view()) for array in nodes))
 
 
 class TreeView:
@@ -25,25 +30,56 @@ class TreeView:
     branch of node i, ``chained[i]`` says that its right child asks the rest of the same question.
     """
 
+    n_features: int
+    n_outputs: int
+    n_classes: np.ndarray
+    max_n_classes: int
+    node_count: int
+    capacity: int
+    n_leaves: int
+    max_depth: int
+    children_left: np.ndarray
+    children_right: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_go_to_left: np.ndarray
+    chained: np.ndarray
+    impurity: np.ndarray
+    n_node_samples: np.ndarray
+    weighted_n_node_samples: np.ndarray
+    value: np.ndarray
+    walk: Walk
+    _nodes: Tree
+
     def __init__(self, nodes: Tree, n_features: int, n_classes: list[int]) -> None:
-        self.n_features, self.n_outputs = n_features, len(n_classes)
-        self.n_classes = read_only(np.array(n_classes, dtype=np.intp))
-        self.max_n_classes = max(n_classes)
-        self.node_count = self.capacity = nodes.left.size
-        self.n_leaves = int((nodes.left == LEAF).sum())
-        self.max_depth = int(node_depths(nodes.left, nodes.right, nodes.chained).max())
-        self.children_left = read_only(nodes.left.astype(np.int64))
-        self.children_right = read_only(nodes.right.astype(np.int64))
-        self.feature = read_only(nodes.feature.astype(np.int64))
-        self.threshold = read_only(np.where(np.diff(nodes.category_start) > 0, np.nan, nodes.threshold))
-        self.missing_go_to_left = read_only(nodes.default_left.astype(np.uint8))
-        self.chained = read_only(nodes.chained.copy())
-        self.impurity = read_only(nodes.impurity.copy())
-        self.n_node_samples = read_only(nodes.n_rows.copy())
-        self.weighted_n_node_samples = read_only(nodes.weight.copy())
-        self.value = read_only(padded_values(nodes.value, n_classes))
-        self.walk = walk_of(nodes)
-        self._nodes = nodes
+        vars(self).update(
+            n_features=n_features,
+            n_outputs=len(n_classes),
+            n_classes=read_only(np.array(n_classes, dtype=np.intp)),
+            max_n_classes=max(n_classes),
+            node_count=nodes.left.size,
+            capacity=nodes.left.size,
+            n_leaves=int((nodes.left == LEAF).sum()),
+            max_depth=int(node_depths(nodes.left, nodes.right, nodes.chained).max()),
+            children_left=read_only(nodes.left.astype(np.int64)),
+            children_right=read_only(nodes.right.astype(np.int64)),
+            feature=read_only(nodes.feature.astype(np.int64)),
+            threshold=read_only(np.where(np.diff(nodes.category_start) > 0, np.nan, nodes.threshold)),
+            missing_go_to_left=read_only(nodes.default_left.astype(np.uint8)),
+            chained=read_only(nodes.chained.copy()),
+            impurity=read_only(nodes.impurity.copy()),
+            n_node_samples=read_only(nodes.n_rows.copy()),
+            weighted_n_node_samples=read_only(nodes.weight.copy()),
+            value=read_only(padded_values(nodes.value, n_classes)),
+            walk=walk_of(nodes),
+            _nodes=nodes,
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"tree_: {name} is not writable; a tree is changed by fitting it again.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"tree_: {name} cannot be deleted; a tree is changed by fitting it again.")
 
     def __reduce__(self) -> tuple:
         """Pickle the nodes alone: what is made of them is made again, to be read only."""
@@ -51,7 +87,8 @@ class TreeView:
 
     def categories(self, node: int) -> np.ndarray:
         """Return the codes of the categories that go to the lighter branch of a node."""
-        return self._nodes.categories[self._nodes.category_start[node] : self._nodes.category_start[node + 1]]
+        first, last = self._nodes.category_start[node : node + 2]
+        return read_only(self._nodes.categories[first:last])
 
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf of every row; categories stand in X by their codes."""

@@ -1,7 +1,8 @@
 """What can be proved about a decision tree, from its questions and the rows alone.
 
 Every node's rows, value and impurity are computed again from the leaves in which the rows end: what lies below a node
-is what lies below its two children, so the sums are added up from the deepest nodes to the root.
+is what lies below its two children, so the sums are added up from the last nodes to the root. (Nodes are in preorder: a
+child comes after its parent.)
 
     node        0   1   2   3   4   5   6          sums of 1 = 2 + 3, of 4 = 5 + 6, then of 0 = 1 + 4
     leaf rows   -   -   5   2   -   4   1
@@ -16,6 +17,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from scipy.special import xlogy
 
 from eigenwood.core.tree.branching import Target
@@ -27,7 +29,7 @@ from eigenwood.core.tree.impurity import (
     POISSON,
     SQUARED_ERROR,
 )
-from eigenwood.core.tree.nodes import LEAF, Tree, node_depths, subtree_ends
+from eigenwood.core.tree.nodes import LEAF, Tree, subtree_ends
 from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, measured
 
 ROUNDING = 1e-9  # relative
@@ -97,30 +99,27 @@ def node_numbers(tree: Tree, leaves, target: Target, criterion: int) -> NodeNumb
 
 def below(tree: Tree, leaves, amounts) -> np.ndarray:
     """Return for every node the sum of the amounts of the rows that end below it."""
-    return added_up(tree, np.bincount(leaves, weights=amounts, minlength=tree.left.size))
-
-
-def added_up(tree: Tree, total: np.ndarray) -> np.ndarray:
-    """Return the sums of all nodes, whose leaves have theirs already; they are written in place."""
-    for nodes in levels(tree):
-        total[nodes] = total[tree.left[nodes]] + total[tree.right[nodes]]
+    total = np.bincount(leaves, weights=amounts, minlength=tree.left.size)
+    add_up(tree.left, tree.right, total.reshape(-1, 1))
     return total
 
 
-def levels(tree: Tree) -> list[np.ndarray]:
-    """Return the nodes that ask a question by their depth, the deepest first."""
-    inner = np.flatnonzero(tree.left != LEAF)
-    depth = node_depths(tree.left, tree.right, np.zeros(tree.left.size, dtype=bool))[inner]
-    order = np.argsort(-depth, kind="stable")
-    return np.split(inner[order], np.flatnonzero(np.diff(depth[order])) + 1) if inner.size else []
+@njit(cache=True, nogil=True)
+def add_up(left, right, total):
+    """Write the sums of all nodes that ask a question; the leaves have theirs already."""
+    for node in range(left.size - 1, -1, -1):
+        if left[node] != LEAF:
+            for k in range(total.shape[1]):
+                total[node, k] = total[left[node], k] + total[right[node], k]
 
 
 def shares_of(tree: Tree, leaves, target: Target, weights, output: int) -> np.ndarray:
     """Return the weight of each class of one output at every node."""
     n_classes = int(target.starts[output + 1] - target.starts[output])
     places = leaves.astype(np.int64) * n_classes + target.labels[:, output]
-    total = np.bincount(places, weights=weights, minlength=tree.left.size * n_classes)
-    return added_up(tree, total.reshape(-1, n_classes))
+    total = np.bincount(places, weights=weights, minlength=tree.left.size * n_classes).reshape(-1, n_classes)
+    add_up(tree.left, tree.right, total)
+    return total
 
 
 def mean_numbers(tree: Tree, leaves, amounts, weights, mass, criterion: int) -> tuple[np.ndarray, np.ndarray]:
@@ -129,29 +128,35 @@ def mean_numbers(tree: Tree, leaves, amounts, weights, mass, criterion: int) -> 
     Squares are taken around a centre and around the means of the nodes themselves, so that nothing is lost in the
     difference of large numbers.
     """
-    spread_of, spread_between = SPREADS[criterion]
     centre = np.average(amounts, weights=weights) if criterion == SQUARED_ERROR else 0.0
     amounts, mean = amounts - centre, np.zeros(tree.left.size)
     mean[leaves] = amounts  # any amount of the leaf
     mean += np.bincount(leaves, weights=weights * (amounts - mean[leaves]), minlength=mean.size) / mass
-    spread = np.bincount(leaves, weights=weights * spread_of(amounts, mean[leaves]), minlength=mean.size)
-    for nodes in levels(tree):
-        left, right = tree.left[nodes], tree.right[nodes]
-        shares = mass[[left, right]] / mass[nodes]
-        mean[nodes] = mean[left] + shares[1] * (mean[right] - mean[left])
-        between = spread_between(mean[left], mean[right], shares, mean[nodes])
-        spread[nodes] = spread[left] + spread[right] + mass[nodes] * between
+    spread = np.bincount(leaves, weights=weights * SPREADS[criterion](amounts, mean[leaves]), minlength=mean.size)
+    join_up(tree.left, tree.right, mass, mean, spread, criterion)
     return mean + centre, np.maximum(spread / mass, 0.0)
 
 
-def squares_between(left, right, shares, _):
-    """Return what the squares around two means lack to those around the mean of both, for a weight of 1."""
-    return shares[0] * shares[1] * (right - left) ** 2
+@njit(cache=True, nogil=True, error_model="numpy")
+def join_up(left, right, mass, mean, spread, criterion):
+    """Write the mean and the spread of all nodes that ask a question; the leaves have theirs already.
 
-
-def logs_between(left, right, shares, both):
-    """Return the same for y log(y / mean)."""
-    return sum(share * xlogy(mean, over(mean, both)) for share, mean in zip(shares, (left, right), strict=True))
+    Between two means lie squares, or y log(y / mean) of both: what the spreads of the children lack.
+    """
+    for node in range(left.size - 1, -1, -1):
+        if left[node] == LEAF:
+            continue
+        one, other = left[node], right[node]
+        share = mass[other] / mass[node]
+        apart = mean[other] - mean[one]
+        mean[node] = mean[one] + share * apart
+        between = mass[one] / mass[node] * share * apart * apart
+        if criterion == POISSON:
+            between = 0.0
+            for child in (one, other):
+                if mean[child] > 0.0:
+                    between += mass[child] / mass[node] * mean[child] * np.log(mean[child] / mean[node])
+        spread[node] = spread[one] + spread[other] + mass[node] * between
 
 
 def over(amounts, mean):
@@ -160,24 +165,30 @@ def over(amounts, mean):
 
 
 SPREADS = {
-    SQUARED_ERROR: (lambda amounts, mean: (amounts - mean) ** 2, squares_between),
-    POISSON: (lambda amounts, mean: xlogy(amounts, over(amounts, mean)), logs_between),
+    SQUARED_ERROR: lambda amounts, mean: (amounts - mean) ** 2,
+    POISSON: lambda amounts, mean: xlogy(amounts, over(amounts, mean)),
 }
 
 
 def median_numbers(tree: Tree, leaves, target: Target, weights) -> NodeNumbers:
-    """Return the numbers of every node around its medians: rows sorted by leaf are sorted by node as well."""
+    """Return the numbers of every node around its medians: rows sorted by leaf are sorted by node as well.
+
+    The links of a chain after its first, which nobody sees as nodes, keep the impurities they have: to look at all rows
+    of each of a thousand links takes a thousand times as long.
+    """
     rows = np.argsort(leaves, kind="stable")
     first = np.concatenate([[0], np.cumsum(np.bincount(leaves, minlength=tree.left.size))])
     last, first = first[subtree_ends(tree.left, tree.right)], first[:-1]
-    impurity, value_error = np.zeros(tree.left.size), 0.0
-    for node in np.flatnonzero(last > first):
+    is_link = np.zeros(tree.left.size, dtype=bool)
+    is_link[tree.right[tree.chained]] = True
+    n_outputs, value_error = target.amounts.shape[1], 0.0
+    impurity = np.where(is_link, n_outputs * tree.impurity, 0.0)
+    for node in np.flatnonzero((last > first) & ~is_link):
         own = rows[first[node] : last[node]]
         for o, column in enumerate(target.amounts.T):
             impurity[node] += absolute_error(column[own], weights[own])
             value_error = max(value_error, off_the_middle(column[own] - tree.value[node, o], weights[own]))
-    impurity /= target.amounts.shape[1]
-    return NodeNumbers(last - first, below(tree, leaves, weights), impurity, value_error)
+    return NodeNumbers(last - first, below(tree, leaves, weights), impurity / n_outputs, value_error)
 
 
 def absolute_error(amounts, weights) -> float:

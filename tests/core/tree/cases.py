@@ -175,10 +175,10 @@ def ground_of(data, rules, max_features=None, at_random=False, **storage):
 def fit_in_one_call(data, rules, seed=0, **options):
     """Return the tree as forests grow theirs."""
     ground = ground_of(data, rules, **options)
-    root = Place(0, ground.rows.size, 0, np.uint64(seed), -1, -np.inf, np.inf)
-    tree, _, (is_open, _, _) = part_of(ground, ground.rows, root, ground.rows.size)
-    assert len(is_open) == 0
-    return tree
+    root = Place(0, ground.rows.size, 0, np.uint64(seed), -np.inf, np.inf)
+    piece = part_of(ground, ground.rows, [root], ground.rows.size)
+    assert len(piece.places) == 0
+    return piece.tree
 
 
 # ---- comparing ----------------------------------------------------------------------------------------------------

@@ -33,14 +33,14 @@ def root_of(data, rules, seed=0, max_features=None, at_random=False, **storage):
     sample = sample_of(target, np.arange(len(data.X), dtype=np.int32), rule.criterion)
     n_values = sum(data.n_classes) if data.n_classes else data.y.shape[1]
     sums, value = np.zeros(n_values + (not data.n_classes)), np.empty(n_values)
-    place = Place(0, len(data.X), 0, np.uint64(seed), -1, -np.inf, np.inf)
+    place = Place(0, len(data.X), 0, np.uint64(seed), -np.inf, np.inf)
     described, given = (described_classes, sample.labels) if data.n_classes else (described_amounts, sample.amounts)
     known, _ = described(given, sample.weights, target.starts, rule.criterion, sums, place, value)
     known = known._replace(seed=np.uint64(seed))  # on the way out of a kernel it became a Python integer
     return Root(codes, features, target, rule, sample, sums, known)
 
 
-def split_of(root, data, rules, only=-1, bench=None):
+def split_of(root, data, rules, bench=None):
     """Return the split of the root, the lines in the order in which they are cut, and the bench that was used."""
     bench = bench or bench_of(root)
     signs = np.array(rules.signs or (0,) * data.X.shape[1], dtype=np.int64)
@@ -53,7 +53,6 @@ def split_of(root, data, rules, only=-1, bench=None):
         signs,
         root.rule,
         root.known,
-        only,
         log_table(root.target, root.rule),
         bench,
     )

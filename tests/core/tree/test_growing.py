@@ -193,6 +193,40 @@ def test_a_category_that_was_never_seen_goes_the_way_of_most(seed, multiway):
         assert tree.n_rows[node] == max(tree.n_rows[branches])
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_one_link_of_a_chain_has_a_place_for_the_rest(seed, weighted):
+    data = with_categories(cases.table(seed, "gini", n_rows=40, weighted=weighted), seed)
+    tree = cases.fit(data, naive.Rules("gini", multiway=True))
+    firsts = np.setdiff1d(np.flatnonzero(tree.chained), tree.right[tree.chained])
+    assert firsts.size > 0
+    for link in firsts:
+        links = [link]
+        while tree.chained[links[-1]]:
+            links.append(tree.right[links[-1]])
+        branches = [*tree.left[links], tree.right[links[-1]]]
+        for place, link in enumerate(links):
+            is_heaviest = place == np.argmax(tree.weight[branches])
+            assert tree.default_left[link] == is_heaviest
+            assert len(cases.listed(tree, link)) == (len(links) - place if is_heaviest else 1)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("criterion", ["gini", "squared_error"])
+def test_however_many_branches_go_together_the_tree_is_the_same(monkeypatch, criterion, n_threads):
+    rng = np.random.default_rng(0)
+    data = cases.table(0, criterion, n_rows=300, n_features=2)
+    X = np.column_stack([rng.integers(90, size=300), rng.integers(3, size=300), data.X]).astype(float)
+    data, rules = data._replace(X=X, categories=(0, 1)), naive.Rules(criterion, multiway=True)
+    trees = []
+    for small in (1, 7, 50, 10**9):
+        monkeypatch.setattr(growing, "SMALL", small)
+        trees.append(cases.fit(data, rules, max_features=2, n_threads=n_threads))
+    for tree in trees[1:]:
+        cases.assert_same_trees(tree, trees[0], exact=False)
+    assert trees[0].chained.sum() > 60
+
+
 # ---- best first --------------------------------------------------------------------------------------------------
 
 
@@ -513,7 +547,7 @@ def assert_same_as(tree, other, data):
 def test_same_as_scikit_learn(criterion, missing, n_outputs):
     if missing and criterion == "absolute_error":
         missing = False  # it refuses them
-    for seed in range(2):
+    for seed in (0, 2):  # where no two columns divide a node alike
         data = generic(seed, criterion, missing, n_outputs)
         ours = cases.fit(data, naive.Rules(criterion, min_samples_leaf=8))
         assert ours.left.size > 10

@@ -59,14 +59,6 @@ def test_no_subset_of_the_categories_is_better(criterion, rare_share):
             assert_allclose(decrease, expected.decrease, rtol=1e-9, atol=1e-13)
 
 
-@pytest.mark.parametrize("rare_share", SHARES)
-@pytest.mark.parametrize("only", range(4))
-def test_one_feature_alone_may_be_asked(only, rare_share):
-    data, rules = cases.table(1, "gini", n_rows=20, kinds=(cases.tied, cases.rare_counts)), naive.Rules("gini")
-    split, _, _ = split_of(root_of(data, rules, rare_share=rare_share), data, rules, only)
-    assert split.feature == only
-
-
 @pytest.mark.parametrize("n_rows", [12, 40])
 @pytest.mark.parametrize("criterion", cases.CRITERIA)
 def test_light_rows_beside_a_heavy_one_are_told_apart(criterion, n_rows):
@@ -153,6 +145,55 @@ def test_between_equal_features_a_draw_decides_whatever_their_storage():
     ]
     assert asked[1:] == asked[:-1]
     assert np.bincount(asked[0]).min() >= 8
+
+
+def asked_of(columns, y, criterion, storage, n_seeds=60):
+    """Return which feature is asked first for each seed."""
+    classes = (2,) if criterion in ("gini", "entropy", "error") else ()
+    y = np.asarray(y)[:, None] if classes else 1.0 + np.asarray(y, dtype=float)[:, None]
+    data = naive.Data(np.column_stack(columns).astype(float), y, np.ones(len(y)), classes)
+    rules = naive.Rules(criterion)
+    return [split_of(root_of(data, rules, seed, **storage), data, rules)[0].feature for seed in range(n_seeds)]
+
+
+@pytest.mark.parametrize("storage", STORAGES, ids=str)
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "error"])
+def test_of_columns_that_tell_classes_apart_the_widest_gap_is_asked(criterion, storage):
+    y = np.array([0, 0, 0, 1, 1])
+    near, far = np.array([0, 1, 3, 4, 6]), np.array([0, 0, 0, 6, 6])  # of the way: one rank in four, and all of it
+    assert set(asked_of([near, far], y, criterion, storage)) == {1}
+    assert set(asked_of([far, near], y, criterion, storage)) == {0}
+
+
+@pytest.mark.parametrize("storage", STORAGES, ids=str)
+def test_the_way_is_that_within_the_node(storage):
+    """In the left half the second column has few of its ranks, but all of them lie between the two sides."""
+    rng = np.random.default_rng(0)
+    n, side = 40, np.repeat([0.0, 1.0], 20)
+    narrowed = np.concatenate([np.repeat([0.0, 1.0], 10), 2.0 + rng.permutation(20)])
+    wide = np.concatenate([np.arange(10.0), np.arange(19.0, 29.0), 40.0 + rng.permutation(20)])
+    y = np.concatenate([np.repeat([0, 1], 10), np.full(20, 2)])[:, None]
+    data = naive.Data(np.column_stack([side, narrowed, wide]), y, np.ones(n), (3,))
+    for seed in range(9):
+        tree = cases.fit(data, naive.Rules("gini"), seed=seed, **storage)
+        of_twenty = np.flatnonzero((tree.n_rows == 20) & (tree.left >= 0))
+        assert tree.feature[of_twenty].tolist() == [1]
+
+
+@pytest.mark.parametrize("storage", STORAGES, ids=str)
+@pytest.mark.parametrize("criterion", cases.CRITERIA)
+def test_between_two_rows_a_draw_decides(criterion, storage):
+    asked = asked_of([[0.0, 1.0], [5.0, 0.0]], [0, 1], criterion, storage)
+    assert np.bincount(asked, minlength=2).min() >= 15
+
+
+@pytest.mark.parametrize("storage", STORAGES, ids=str)
+@pytest.mark.parametrize("criterion", ["squared_error", "poisson", "absolute_error"])
+def test_where_more_questions_follow_a_draw_decides(criterion, storage):
+    near, far = np.array([0, 1, 3, 4, 6]), np.array([0, 0, 0, 6, 6])
+    asked = asked_of([near, far], [0, 0, 0, 5, 6], criterion, storage)
+    assert np.bincount(asked, minlength=2).min() >= 15
+    assert set(asked_of([near, far], [0, 0, 0, 5, 5], criterion, storage)) == {1}  # none follows
 
 
 @pytest.mark.parametrize("storage", STORAGES, ids=str)

@@ -20,4 +20,4 @@ def grown_tree(
         *_, last = growth_steps(binned, target, rows, rule, signs, max_leaves, seed, 1)
         return grown(last)
     ground = Ground(binned, target, rule, signs, logs, rows)
-    return part_of(ground, rows, Place(0, rows.size, 0, seed, -1, -np.inf, np.inf), rows.size)[0]
+    return part_of(ground, rows, [Place(0, rows.size, 0, seed, -np.inf, np.inf)], rows.size).tree

@@ -128,6 +128,20 @@ def absolute_error(weight_tree, amount_tree, ordered, o):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def first_above(weight_tree, bar):
+    """Return the first place up to which the weights add up to more than ``bar``."""
+    step, place, weight = 1, 0, 0.0
+    while 2 * step < weight_tree.size:
+        step *= 2
+    while step > 0:
+        if place + step < weight_tree.size and weight + weight_tree[place + step] <= bar:
+            place += step
+            weight += weight_tree[place]
+        step //= 2
+    return min(place, weight_tree.size - 2)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def up_to(tree, i):
     """Return the sum of the first i places of a Fenwick tree."""
     total = 0.0

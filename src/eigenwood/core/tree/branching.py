@@ -19,6 +19,7 @@ from eigenwood.core.bits import ONE
 from eigenwood.core.compiling import counted, uncounted
 from eigenwood.core.distinct import mixed
 from eigenwood.core.sorting import sorted_order
+from eigenwood.core.tree.absolute import rows_by_line
 from eigenwood.core.tree.adding import code_of, lines_of
 from eigenwood.core.tree.binning import CATEGORY
 from eigenwood.core.tree.cutting import tie_of
@@ -32,11 +33,12 @@ from eigenwood.core.tree.impurity import (
     weighted_median,
 )
 from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD
+from eigenwood.core.tree.rests import heaviest_branch, write_amount_rests, write_class_rests
 from eigenwood.core.tree.splitting import Node, Sample, find_split
 
-LEFT, RIGHT, FEATURE, DEFAULT_LEFT, CHAINED, N_ROWS, LISTED = range(7)  # what a node is, in whole numbers …
+LEFT, RIGHT, FEATURE, DEFAULT_LEFT, CHAINED, N_ROWS, LISTED, LIST = range(8)  # what a node is, in whole numbers …
 THRESHOLD, IMPURITY, WEIGHT = range(3)  # … and in real ones
-START, END, DEPTH, ONLY, PARENT, SIDE = range(6)  # a node that waits
+START, END, DEPTH, PARENT, SIDE = range(5)  # a node that waits
 N_STACK, N_NODES, N_OPEN, N_SPLITS, N_CATEGORIES, N_LATER = range(6)
 LARGEST = float(np.finfo(np.float64).max)
 ROUNDING = 1e-15  # a decrease may fall short of the wanted one by this, or by what makes two cuts equal
@@ -54,17 +56,17 @@ class Target(NamedTuple):
 class Growth(NamedTuple):
     """The nodes so far, those that wait, and those that stay open."""
 
-    whole: np.ndarray  # (n, 7) LEFT … LISTED
+    whole: np.ndarray  # (n, 8) LEFT … LIST; where a list of categories begins
     real: np.ndarray  # (n, 3) THRESHOLD … WEIGHT
     value: np.ndarray  # (n, n_values)
     categories: np.ndarray
-    stack: np.ndarray  # (n, 6) START … SIDE
+    stack: np.ndarray  # (n, 5) START … SIDE
     seeds: np.ndarray  # (n, 1)
     bounds: np.ndarray  # (n, 2)
     constants: np.ndarray  # (n, n_words) the columns that are constant above, as bits
     later: np.ndarray  # (n, 5) small nodes that are left for later: start, end, depth, parent, side
     later_seeds: np.ndarray
-    opened: np.ndarray  # (n, 5) node, start, end, depth, only
+    opened: np.ndarray  # (n, 4) node, start, end, depth
     open_seeds: np.ndarray
     open_bounds: np.ndarray
     counts: np.ndarray  # (6,) N_STACK … N_LATER
@@ -78,7 +80,6 @@ class Place(NamedTuple):
     end: int
     depth: int
     seed: np.uint64
-    only: int  # the feature whose question goes on here, -1 for none
     lower: float
     upper: float
 
@@ -326,21 +327,6 @@ def value_of(target, rows, criterion):
 
 
 @counted
-def first_is_heaviest(codes, target, rows, split, order):
-    """Return whether the first of several categories has at least the weight of each of the others."""
-    lines = lines_of(codes, rows, split.candidate, split.feature)
-    heaviest = first = 0.0
-    for line in order:
-        own = 0.0
-        for i in range(rows.size):
-            if lines[i] == line:
-                own += target.weights[rows[i]] if target.weights.size > 0 else 1.0
-        heaviest = max(heaviest, own)
-        first = own if line == order[0] else first
-    return first >= heaviest
-
-
-@counted
 def write_listed(codes, features, split, lines, heavier_left, categories, first):
     """Write the categories of the lighter side, ascending, and return their number."""
     begin, end = (split.place + 1, lines.size) if heavier_left else (0, split.place + 1)
@@ -379,28 +365,30 @@ def stays_leaf(known, pure, place, rule):
     return known.weight < 2.0 * rule.min_leaf_weight
 
 
-def new_growth(root: Place, n_rows: int, n_nodes: int, n_values: int, n_words: int, n_open: int) -> Growth:
-    """Return a growth of which only the root waits; memory that no node needs is never touched."""
+def new_growth(roots: list[Place], n_rows: int, n_nodes: int, n_values: int, n_words: int, n_open: int) -> Growth:
+    """Return a growth of which only the roots wait; memory that no node needs is never touched."""
     n_stack = min(n_nodes, n_rows + 1)
     growth = Growth(
-        whole=np.empty((n_nodes, 7), dtype=np.int32),
+        whole=np.empty((n_nodes, 8), dtype=np.int32),
         real=np.empty((n_nodes, 3)),
         value=np.empty((n_nodes, n_values)),
         categories=np.empty(0, dtype=np.int32),
-        stack=np.empty((n_stack, 6), dtype=np.int64),
+        stack=np.empty((n_stack, 5), dtype=np.int64),
         seeds=np.empty((n_stack, 1), dtype=np.uint64),
         bounds=np.empty((n_stack, 2)),
         constants=np.zeros((n_stack, n_words), dtype=np.uint64),
         later=np.empty((n_rows, 5), dtype=np.int32),
         later_seeds=np.empty(n_rows, dtype=np.uint64),
-        opened=np.empty((n_open, 5), dtype=np.int64),
+        opened=np.empty((n_open, 4), dtype=np.int64),
         open_seeds=np.empty(n_open, dtype=np.uint64),
         open_bounds=np.empty((n_open, 2)),
         counts=np.zeros(6, dtype=np.int64),
         first_decrease=np.zeros(1),
     )
-    line = (root.start, root.end, root.depth, root.only, -1, 0)
-    growth.counts[N_STACK] = push(growth.stack, growth.seeds, growth.bounds, 0, line, root.seed, root.lower, root.upper)
+    for n_waiting, root in enumerate(reversed(roots)):
+        line = (root.start, root.end, root.depth, -1, 0)
+        push(growth.stack, growth.seeds, growth.bounds, n_waiting, line, root.seed, root.lower, root.upper)
+    growth.counts[N_STACK] = len(roots)
     return growth
 
 
@@ -424,8 +412,8 @@ def grow_nodes(
         if counts[N_CATEGORIES] + n_listed > growth.categories.size:
             return False
         top, node = counts[N_STACK] - 1, counts[N_NODES]
-        start, end, depth, only = stack[top, START], stack[top, END], stack[top, DEPTH], stack[top, ONLY]
-        place = Place(start, end, depth, seeds[top, 0], only, bounds[top, 0], bounds[top, 1])
+        start, end, depth = stack[top, START], stack[top, END], stack[top, DEPTH]
+        place = Place(start, end, depth, seeds[top, 0], bounds[top, 0], bounds[top, 1])
         counts[N_STACK] = top
         if end - start <= small:
             leave_for_later(growth, place, stack[top, PARENT], stack[top, SIDE])
@@ -444,21 +432,24 @@ def grow_nodes(
         if stack[top, PARENT] >= 0:
             whole[stack[top, PARENT], stack[top, SIDE]] = node
         counts[N_NODES] = node + 1
-        if only < 0 and stays_leaf(known, pure, place, rule):
+        if stays_leaf(known, pure, place, rule):
             continue
-        if only < 0 and counts[N_SPLITS] >= max_splits:
+        if counts[N_SPLITS] >= max_splits:
             leave_open(growth, node, place)
             continue
         for k in range(bench.constant.size):
             bench.constant[k] = growth.constants[top, k]
-        split, n_lines = find_split(codes, features, sample, sums, starts, signs, rule, known, only, logs, bench)
+        split, n_lines = find_split(codes, features, sample, sums, starts, signs, rule, known, logs, bench)
         decrease = (known.cost - split.cost) / rule.total_weight
         rounding = max(ROUNDING, tie_of(known) / rule.total_weight)
-        if split.candidate < 0 or (only < 0 and decrease + rounding < rule.min_decrease):
+        if split.candidate < 0 or decrease + rounding < rule.min_decrease:
             continue
-        if only < 0:
-            counts[N_SPLITS] += 1
-            growth.first_decrease[0] = decrease if node == 0 else growth.first_decrease[0]
+        counts[N_SPLITS] += 1
+        growth.first_decrease[0] = decrease if node == 0 else growth.first_decrease[0]
+        if n_lines > 2 and rule.multiway:
+            lines = bench.best_lines[:n_lines]
+            write_chain(codes, target, features, rule, growth, bench.constant, lines, own, node, place, split, spare)
+            continue
         branch(codes, target, features, rule, signs, growth, bench, n_lines, own, node, place, split, spare)
     return True
 
@@ -477,7 +468,7 @@ def leave_open(growth, node, place):
     """Note a node that can grow further."""
     n = growth.counts[N_OPEN]
     growth.opened[n, 0], growth.opened[n, 1], growth.opened[n, 2] = node, place.start, place.end
-    growth.opened[n, 3], growth.opened[n, 4], growth.open_seeds[n] = place.depth, place.only, place.seed
+    growth.opened[n, 3], growth.open_seeds[n] = place.depth, place.seed
     growth.open_bounds[n, 0], growth.open_bounds[n, 1] = place.lower, place.upper
     growth.counts[N_OPEN] = n + 1
 
@@ -488,29 +479,70 @@ def branch(table, goal, features, rule, signs, growth, bench, n_lines, own, node
     whole, counts, is_category = growth.whole, growth.counts, features.kind[split.feature] == CATEGORY
     lines = bench.best_lines[:n_lines]
     n_left = moved_rows(table, features, own, split, lines, spare)
-    left_rows, right_rows, linked = own[:n_left], own[n_left:], is_category and rule.multiway
-    heavier_left = weight_of(goal.weights, left_rows) > weight_of(goal.weights, right_rows)
-    if linked:
-        heavier_left = first_is_heaviest(table, goal, own, split, lines)
+    left_rows, right_rows = own[:n_left], own[n_left:]
+    left_weight, right_weight = weight_of(goal.weights, left_rows), weight_of(goal.weights, right_rows)
+    heavier_left = left_weight > right_weight or (is_category and rule.multiway and left_weight == right_weight)
     if is_category:
         first = counts[N_CATEGORIES]
         n_listed = write_listed(table, features, split, lines, heavier_left, growth.categories, first)
-        whole[node, LISTED], counts[N_CATEGORIES] = n_listed, first + n_listed
+        whole[node, LISTED], whole[node, LIST], counts[N_CATEGORIES] = n_listed, first, first + n_listed
     else:
         growth.real[node, THRESHOLD] = threshold_of(table, features, split)
-    chained = linked and lines.size > 2
-    whole[node, FEATURE], whole[node, CHAINED] = split.feature, chained
+    whole[node, FEATURE] = split.feature
     whole[node, DEFAULT_LEFT] = split.missing_left if split.missing_left >= 0 else heavier_left
     sign, middle = signs[split.feature], 0.0
     if sign != 0:
         middle = 0.5 * (value_of(goal, left_rows, rule.criterion) + value_of(goal, right_rows, rule.criterion))
     stack, seeds, bounds, top = growth.stack, growth.seeds, growth.bounds, counts[N_STACK]
-    right_depth, right_only = (place.depth, split.feature) if chained else (place.depth + 1, -1)
-    right = (place.start + n_left, place.end, right_depth, right_only, node, RIGHT)
+    right = (place.start + n_left, place.end, place.depth + 1, node, RIGHT)
     lower, upper = middle if sign > 0 else place.lower, middle if sign < 0 else place.upper
     top = push(stack, seeds, bounds, top, right, mixed(place.seed + ONE + ONE), lower, upper)
-    left = (place.start, place.start + n_left, place.depth + 1, -1, node, LEFT)
+    left = (place.start, place.start + n_left, place.depth + 1, node, LEFT)
     lower, upper = middle if sign < 0 else place.lower, middle if sign > 0 else place.upper
     counts[N_STACK] = push(stack, seeds, bounds, top, left, mixed(place.seed + ONE), lower, upper)
     for k in range(bench.constant.size):
         growth.constants[top - 1, k] = growth.constants[top, k] = bench.constant[k]
+
+
+@counted
+def write_chain(table, goal, features, rule, growth, constant, lines, own, node, place, split, spare):
+    """Write the links of a question with a branch for each of the categories on ``lines``, bring the rows in the order
+    of the branches, and let those wait; return how many links there are.
+
+    A link lists its own category, and all others go on to the next; but that of the heaviest category lists those after
+    it, so that categories which were never seen stay there.
+    """
+    whole, real, counts, criterion = growth.whole, growth.real, growth.counts, rule.criterion
+    order, ends = rows_by_line(lines_of(table, own, split.candidate, split.feature), lines)
+    for i in range(own.size):
+        spare[i] = own[order[i]]
+    for i in range(own.size):
+        own[i] = spare[i]
+    n_links, first, heaviest = lines.size - 1, counts[N_NODES], heaviest_branch(goal.weights, own, ends)
+    rests = slice(first, first + n_links - 1)  # the first link is the node itself
+    known = growth.value[rests], real[rests, IMPURITY], real[rests, WEIGHT]
+    if is_classifying(criterion):
+        write_class_rests(goal, own, ends, criterion, place, *known)
+    else:
+        write_amount_rests(goal, own, ends, criterion, place, *known)
+    seed, top = place.seed, counts[N_STACK] + n_links
+    for p in range(n_links + 1):
+        link = node if p == 0 else first + min(p, n_links - 1) - 1
+        if p < n_links:
+            begin, end = (p + 1, lines.size) if p == heaviest else (p, p + 1)
+            whole[link, FEATURE], whole[link, CHAINED] = split.feature, p < n_links - 1
+            whole[link, RIGHT], whole[link, DEFAULT_LEFT] = first + p, p == heaviest
+            whole[link, N_ROWS], real[link, THRESHOLD] = own.size - ends[p], NO_THRESHOLD
+            whole[link, LISTED], whole[link, LIST] = end - begin, counts[N_CATEGORIES]
+            for i in range(begin, end):  # lines are in the order of their codes
+                growth.categories[counts[N_CATEGORIES]] = code_behind(table, features, split, lines[i])
+                counts[N_CATEGORIES] += 1
+        side, own_seed = (LEFT, mixed(seed + ONE)) if p < n_links else (RIGHT, seed)
+        line = (place.start + ends[p], place.start + ends[p + 1], place.depth + 1, link, side)
+        # the first branch comes last: it is the next to be taken
+        push(growth.stack, growth.seeds, growth.bounds, top - p, line, own_seed, place.lower, place.upper)
+        for k in range(constant.size):
+            growth.constants[top - p, k] = constant[k]
+        seed = mixed(seed + ONE + ONE)
+    counts[N_NODES], counts[N_STACK] = first + n_links - 1, top + 1
+    return n_links

@@ -1,9 +1,9 @@
 """Categories have no order of their own: they are put in one before they are cut.
 
 By the share of the second class, by the mean, or, where there is more than one number to say what a category is like,
-along the first principal component of the table of those numbers. For two classes and for regression the best of all
-subsets is a cut of that order (Breiman et al. 1984, Fisher 1958); for more classes it is nearly so (Coppersmith, Hong
-and Hosking 1999).
+along the first principal component of the table of those numbers. For two classes, for squared errors and for Poisson's
+the best of all subsets is a cut of that order (Breiman et al. 1984, Fisher 1958, Chou 1991); for more classes
+(Coppersmith, Hong and Hosking 1999) and for absolute errors it is nearly so.
 """
 
 from __future__ import annotations

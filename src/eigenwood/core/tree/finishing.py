@@ -39,7 +39,19 @@ from eigenwood.core.tree.branching import (
 )
 from eigenwood.core.tree.cutting import gini_pair, line_cost, tie_of
 from eigenwood.core.tree.impurity import GINI, SQUARED_ERROR, is_classifying, part_with, squared_part, x_log_x
-from eigenwood.core.tree.splitting import INDEX_BITS, Node, Split, drawn, sink
+from eigenwood.core.tree.splitting import (
+    INDEX_BITS,
+    NO_GAP,
+    NOTHING,
+    Node,
+    Split,
+    dense_range,
+    drawn,
+    gap_between,
+    leaves_nothing,
+    sink,
+    thin_range,
+)
 from eigenwood.core.tree.summing import SPREAD, cut_of_sums, two_sides_cost
 
 SMALL = 4096  # rows
@@ -205,7 +217,7 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
         n_stack -= 1
         start, end, depth = stack[n_stack, START], stack[n_stack, END], stack[n_stack, DEPTH]
         parent, side, seed, node = stack[n_stack, PARENT], stack[n_stack, SIDE], seeds[n_stack], counts[N_NODES]
-        place, n = Place(start, end, depth, seed, -1, -np.inf, np.inf), end - start
+        place, n = Place(start, end, depth, seed, -np.inf, np.inf), end - start
         if parent >= 0:
             growth.whole[parent, side] = node
         counts[N_NODES] = node + 1
@@ -415,7 +427,7 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
         n_candidates = make_small_draw(
             hand.draw, n_columns, n_groups, hand.feature_keys, hand.slot_keys, slots, group, hand.constant, seed
         )
-    best, best_key = Split(np.inf, -1, -1, -1, -1, -1, -1, -1.0), np.uint64(0)
+    best, best_key, best_gap = NOTHING, np.uint64(0), NO_GAP
     for t in range(n_candidates):
         at = next_drawn(hand.draw, n_candidates - t) if drawing else t
         if at < n_columns:
@@ -449,14 +461,33 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
             place = below
         n_tried += 1
         if cost < np.inf and cost <= best.cost + tie:
-            gap = (above - below) / max(features.start[feature + 1] - features.start[feature], 1)
-            key = mixed(seed ^ feature_key)
-            if cost < best.cost - tie or gap > best.gap or (gap == best.gap and key < best_key):
-                best, best_key = Split(cost, at, feature, place, below, above, side, gap), key
+            key, gap, is_better = mixed(seed ^ feature_key), NO_GAP, cost < best.cost - tie
+            if not is_better:
+                if n > 2 and leaves_nothing(cost, known, tie):
+                    gap = small_gap(codes, features, hand, at, feature, below, above, n)
+                    if best_gap == NO_GAP:
+                        old = best.candidate, best.feature, best.below, best.above
+                        best_gap = small_gap(codes, features, hand, *old, n)
+                is_better = gap > best_gap or (gap == best_gap and key < best_key)
+            if is_better:
+                best, best_key, best_gap = Split(cost, at, feature, place, below, above, side), key, gap
         if drawing and n_tried >= rule.max_features and best.candidate >= 0:
             break
     cleared(sums, slots, n_present)
     return best
+
+
+@uncounted
+def small_gap(codes, features, hand, at, feature, below, above, n):
+    """Return ``gap_between`` the two sides of a cut."""
+    missing = np.int64(features.missing[feature])
+    if at < codes.feature.size:
+        least, greatest = dense_range(codes, at, missing, hand.node_rows, n)
+    else:
+        first, last = hand.group[at - codes.feature.size], hand.group[at - codes.feature.size + 1]
+        shared = (features.common[feature], missing, hand.slot_sums, hand.total.size, n)
+        least, greatest = thin_range(hand.slots, first, last, hand.slot_code, *shared)
+    return gap_between(features, feature, below, above, least, greatest)
 
 
 @uncounted

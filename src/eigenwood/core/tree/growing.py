@@ -4,8 +4,9 @@
                  ████████████│███████████
                  ██│███│█████│██ │████│██      a small node grows to its end in one go
 
-The nodes of one generation do not depend on each other, so they run on as many threads as there are. When the time is
-up, what was not reached yet is a leaf. With ``max_leaves`` the node with the largest decrease is split next (best
+The nodes of one generation do not depend on each other, so they run on as many threads as there are; the many branches
+of one question that are small go together, a few thousand rows at a time. When the time is up, what was not reached yet
+is a leaf. With ``max_leaves`` the node with the largest decrease is split next (best
 first).
 """
 
@@ -27,8 +28,8 @@ from eigenwood.core.tree.branching import (
     FEATURE,
     IMPURITY,
     LEFT,
+    LIST,
     LISTED,
-    N_CATEGORIES,
     N_LATER,
     N_NODES,
     N_OPEN,
@@ -47,21 +48,23 @@ from eigenwood.core.tree.branching import (
 )
 from eigenwood.core.tree.finishing import SMALL, finish, new_hand
 from eigenwood.core.tree.impurity import ENTROPY, is_classifying
-from eigenwood.core.tree.nodes import LEAF, PER_NODE, Tree, preorder, taken, with_leaves
+from eigenwood.core.tree.nodes import LEAF, PER_NODE, Tree, preorder, preorders, taken, with_leaves
 from eigenwood.core.tree.ordering import is_ordered
 from eigenwood.core.tree.splitting import Rule, new_bench
 
 ROUND_ROWS = 65_536  # rows that make a round, of which callbacks hear
 MOST_LOGS = 1 << 22  # counts whose logarithms are kept
 MOST_SLOTS = 65_536  # of thin columns that are written out for a small node
+SIBLINGS = 256  # branches of one question that are looked at, best first, before the clock is
 
 
 class Piece(NamedTuple):
-    """A part of a tree, and the nodes in it that can grow further."""
+    """A part of a tree, or some parts side by side, and the nodes in it that can grow further."""
 
     tree: Tree
-    decrease: float  # of the impurity, by the split of its root
-    places: np.ndarray  # (n_open, 5) node, start, end, depth, only
+    roots: np.ndarray  # the nodes where the parts begin
+    decrease: float  # of the impurity, by the split of its first root
+    places: np.ndarray  # (n_open, 4) node, start, end, depth
     seeds: np.ndarray  # (n_open,)
     bounds: np.ndarray  # (n_open, 2) lower, upper
 
@@ -70,7 +73,7 @@ class GrowthStep(NamedTuple):
     """Where the growth stands."""
 
     pieces: list
-    links: list  # for each piece: the piece above it and its node there
+    links: list  # for each root of each piece: the piece above it and its node there
     whole: bool
     last: bool
 
@@ -80,7 +83,7 @@ def growth_steps(
 ) -> Iterator[GrowthStep]:
     """Yield the growth of a tree over some rows of a coded table; ``grown`` makes a tree of any step."""
     rows = np.array(rows, dtype=np.int32)
-    root = Place(0, rows.size, 0, seed, -1, -np.inf, np.inf)
+    root = Place(0, rows.size, 0, seed, -np.inf, np.inf)
     ground = Ground(binned, target, rule, np.asarray(signs, dtype=np.int64), log_table(target, rule), rows)
     if max_leaves > 0:
         return best_first(ground, root, max_leaves, n_threads)
@@ -111,18 +114,18 @@ def breadth_first(ground: Ground, root: Place, n_threads: int) -> Iterator[Growt
     """Yield after every node that was split or grown to its end; the nodes nearest to the root come first."""
     pieces, links, n_rows = [], [], 0
 
-    def grow(item: tuple[Place, tuple[int, int]]) -> Piece:
-        return piece_at(ground, item[0])
+    def grow(batch: list[tuple[int, int, Place]]) -> Piece:
+        return piece_at(ground, [place for _, _, place in batch])
 
     with WorkQueue(grow, n_threads) as queue:
-        queue.add((root, (-1, 0)))
+        queue.add([(-1, 0, root)])
         while queue.is_open():
-            (place, link), piece = queue.next_result()
+            batch, piece = queue.next_result()
             pieces.append(piece)
-            links.append(link)
-            for node, below in open_places(piece):
-                queue.add((below, (len(pieces) - 1, node)))
-            n_rows += place.end - place.start
+            links.append([(above, node) for above, node, _ in batch])
+            for waiting in batches(piece):
+                queue.add([(len(pieces) - 1, node, place) for node, place in waiting])
+            n_rows += batch[-1][2].end - batch[0][2].start
             last = not queue.is_open()
             yield GrowthStep(pieces, links, n_rows >= ROUND_ROWS or last, last)
             n_rows = n_rows if n_rows < ROUND_ROWS else 0
@@ -130,8 +133,8 @@ def breadth_first(ground: Ground, root: Place, n_threads: int) -> Iterator[Growt
 
 def best_first(ground: Ground, root: Place, max_leaves: int, n_threads: int) -> Iterator[GrowthStep]:
     """Yield after every split, the one with the largest decrease first, until there are ``max_leaves`` leaves."""
-    first = piece_at(ground, root, one_split=True)
-    heap, n_pushed, n_leaves = [(-first.decrease, 0, (-1, 0), first)], 1, 1
+    first = piece_at(ground, [root], one_split=True)
+    heap, n_pushed, n_leaves = [(-first.decrease, 0, [(-1, 0)], first)], 1, 1
     pieces, links = [], []
     while heap and n_leaves < max_leaves:
         _, _, link, piece = heapq.heappop(heap)
@@ -142,44 +145,50 @@ def best_first(ground: Ground, root: Place, max_leaves: int, n_threads: int) -> 
         links.append(link)
         n_leaves += n_new
         waiting = list(open_places(piece))
-        below = results_of(lambda item: piece_at(ground, item[1], one_split=True), waiting, n_threads)
-        for (node, _), child in zip(waiting, below, strict=True):
-            heapq.heappush(heap, (-child.decrease, n_pushed, (len(pieces) - 1, node), child))
-            n_pushed += 1
-        yield GrowthStep(pieces, links, True, False)
+        for at in range(0, len(waiting), SIBLINGS):
+            some = waiting[at : at + SIBLINGS]
+            below = results_of(lambda item: piece_at(ground, [item[1]], one_split=True), some, n_threads)
+            for (node, _), child in zip(some, below, strict=True):
+                heapq.heappush(heap, (-child.decrease, n_pushed, [(len(pieces) - 1, node)], child))
+                n_pushed += 1
+            yield GrowthStep(pieces, links, at + SIBLINGS >= len(waiting), False)
     if not pieces:
-        pieces, links = [first._replace(tree=with_leaves(first.tree, np.arange(first.tree.left.size) == 0))], [(-1, 0)]
+        bare = with_leaves(first.tree, np.arange(first.tree.left.size) == 0)
+        pieces, links = [first._replace(tree=bare)], [[(-1, 0)]]
     yield GrowthStep(pieces, links, True, True)
 
 
-def piece_at(ground: Ground, place: Place, one_split: bool = False) -> Piece:
-    """Return the part of the tree below a node: all of it if the node is small, else its first split."""
-    own = ground.rows[place.start : place.end]
-    max_splits = own.size if own.size <= SMALL and not one_split else 1
-    tree, decrease, (places, seeds, bounds) = part_of(ground, own, place, max_splits)
-    places[:, 1:3] += place.start
-    return Piece(tree, decrease, places, seeds, bounds)
+def piece_at(ground: Ground, places: list[Place], one_split: bool = False) -> Piece:
+    """Return the parts of the tree below nodes side by side: all of them if they are small, else their first splits."""
+    first, last = places[0].start, places[-1].end
+    max_splits = last - first if last - first <= SMALL and not one_split else 1
+    local = [place._replace(start=place.start - first, end=place.end - first) for place in places]
+    piece = part_of(ground, ground.rows[first:last], local, max_splits)
+    piece.places[:, 1:3] += first
+    return piece
 
 
-def part_of(ground: Ground, rows: np.ndarray, place: Place, max_splits: int) -> tuple[Tree, float, tuple]:
-    """Return the tree below a place, the decrease by its own split, and what is open."""
+def part_of(ground: Ground, rows: np.ndarray, roots: list[Place], max_splits: int) -> Piece:
+    """Return the parts of a tree below some places, with at most ``max_splits`` questions."""
     (codes, features), target, rule, signs, logs, _ = ground
     n_outputs, n_rows = target.starts.size - 1, rows.size
     n_values = int(target.starts[-1]) if is_classifying(rule.criterion) else n_outputs
     n_sums = n_values if is_classifying(rule.criterion) else 1 + n_values
     small = SMALL if max_splits > 1 and is_plain(ground) else 0
-    local = Place(0, n_rows, place.depth, np.uint64(place.seed), place.only, place.lower, place.upper)
     n_open, n_nodes = n_rows if rule.multiway else 2, 3 if max_splits == 1 and not rule.multiway else 2 * n_rows
-    growth = new_growth(local, n_rows, n_nodes, n_values, word_count(codes.feature.size), n_open)
+    growth = new_growth(roots, n_rows, n_nodes, n_values, word_count(codes.feature.size), n_open)
     if n_rows > small:
         growth = grown_large(ground, rows, growth, small, n_sums, max_splits)
     else:
-        leave_for_later(growth, local, -1, 0)
+        for root in roots:
+            leave_for_later(growth, root, -1, 0)
     if growth.counts[N_LATER] > 0:
         finish(codes, features, target, rows, rule, logs, growth, new_hand(codes, target, n_sums))
+    tree, roots_there, number = tree_of(growth)
     n_open = growth.counts[N_OPEN]
-    is_open = growth.opened[:n_open], growth.open_seeds[:n_open], growth.open_bounds[:n_open]
-    return tree_of(growth), float(growth.first_decrease[0]), is_open
+    places, seeds, bounds = growth.opened[:n_open], growth.open_seeds[:n_open], growth.open_bounds[:n_open]
+    places[:, 0] = number[places[:, 0]]
+    return Piece(tree, roots_there, float(growth.first_decrease[0]), places, seeds, bounds)
 
 
 def grown_large(ground: Ground, rows, growth: Growth, small: int, n_sums: int, max_splits: int) -> Growth:
@@ -187,7 +196,7 @@ def grown_large(ground: Ground, rows, growth: Growth, small: int, n_sums: int, m
     (codes, features), target, rule, signs, logs, _ = ground
     bench = new_bench(codes, features, rule, n_sums, rows.size, target.starts.size - 1)
     room, spare = sample_of(target, rows, rule.criterion), np.empty(rows.size, dtype=np.int32)
-    n_listed = bench.lines.size if (features.kind == CATEGORY).any() else 0
+    n_listed = (2 if rule.multiway else 1) * bench.lines.size if (features.kind == CATEGORY).any() else 0
     fixed = codes, target, rows, features, rule, signs, logs, small
     while not grow_nodes(*fixed, growth, bench, room, spare, max_splits, n_listed):
         growth = with_longer_lists(growth, n_listed)
@@ -202,39 +211,49 @@ def is_plain(ground: Ground) -> bool:
     return bool(is_ordered(rule.criterion, rule.whole, target.starts.size - 1))
 
 
-def tree_of(growth: Growth) -> Tree:
-    """Return the nodes of a growth as a tree, in preorder."""
+def tree_of(growth: Growth) -> tuple[Tree, np.ndarray, np.ndarray]:
+    """Return the nodes of a growth as a tree, or as trees side by side, in preorder; their roots; and the number that
+    each node has there.
+    """
     n_nodes = growth.counts[N_NODES]
-    left, right, feature, threshold, default_left, chained, n_listed, impurity, n_rows, weight, value = in_preorder(
-        growth.whole[:n_nodes], growth.real[:n_nodes], growth.value[:n_nodes]
+    number, roots, left, right, feature, threshold, default_left, chained, lists, impurity, n_rows, weight, value = (
+        in_preorder(growth.whole[:n_nodes], growth.real[:n_nodes], growth.value[:n_nodes])
     )
-    return Tree(
+    first, n_listed = lists
+    start = starts(n_listed) if growth.categories.size > 0 else np.zeros(n_nodes + 1, dtype=np.int64)
+    source = np.repeat(first - start[:-1], np.diff(start)) + np.arange(start[-1])
+    tree = Tree(
         left=left,
         right=right,
         feature=feature,
         threshold=threshold,
         default_left=default_left,
         chained=chained,
-        category_start=starts(n_listed) if growth.categories.size > 0 else np.zeros(n_nodes + 1, dtype=np.int64),
-        categories=growth.categories[: growth.counts[N_CATEGORIES]].copy(),
+        category_start=start,
+        categories=growth.categories[source],
         impurity=impurity,
         n_rows=n_rows,
         weight=weight,
         value=value,
     )
+    return tree, roots, number
 
 
 @njit(cache=True, nogil=True)
 def in_preorder(whole, real, value):
-    """Return what is known of the nodes, in preorder: small ones were written when all large ones were there."""
-    n_nodes, order = whole.shape[0], preorder(whole[:, LEFT], whole[:, RIGHT], 0)
+    """Return what is known of the nodes, in preorder: they were written as they were found."""
+    n_nodes, is_root = whole.shape[0], np.ones(whole.shape[0], dtype=np.bool_)
+    for i in range(n_nodes):
+        if whole[i, LEFT] != LEAF:
+            is_root[whole[i, LEFT]] = is_root[whole[i, RIGHT]] = False
+    order = preorders(whole[:, LEFT], whole[:, RIGHT], np.flatnonzero(is_root))
     number = np.empty(n_nodes, dtype=np.int32)
     for i in range(n_nodes):
         number[order[i]] = i
     left, right = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes, dtype=np.int32)
     feature, threshold = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes)
     default_left, chained = np.empty(n_nodes, dtype=np.bool_), np.empty(n_nodes, dtype=np.bool_)
-    n_listed, n_rows = np.empty(n_nodes, dtype=np.int64), np.empty(n_nodes, dtype=np.int64)
+    lists, n_rows = np.zeros((2, n_nodes), dtype=np.int64), np.empty(n_nodes, dtype=np.int64)
     impurity, weight, values = np.empty(n_nodes), np.empty(n_nodes), np.empty(value.shape)
     for i in range(n_nodes):
         node = order[i]
@@ -243,19 +262,35 @@ def in_preorder(whole, real, value):
         right[i] = LEAF if is_leaf else number[whole[node, RIGHT]]
         feature[i], threshold[i] = whole[node, FEATURE], real[node, THRESHOLD]
         default_left[i], chained[i] = whole[node, DEFAULT_LEFT] != 0, whole[node, CHAINED] != 0
-        n_listed[i], n_rows[i] = whole[node, LISTED], whole[node, N_ROWS]
-        impurity[i], weight[i] = real[node, IMPURITY], real[node, WEIGHT]
+        if whole[node, LISTED] > 0:
+            lists[0, i], lists[1, i] = whole[node, LIST], whole[node, LISTED]
+        n_rows[i], impurity[i], weight[i] = whole[node, N_ROWS], real[node, IMPURITY], real[node, WEIGHT]
         for k in range(value.shape[1]):
             values[i, k] = value[node, k]
-    return left, right, feature, threshold, default_left, chained, n_listed, impurity, n_rows, weight, values
+    roots = number[np.flatnonzero(is_root)]
+    return (
+        number, roots, left, right, feature, threshold, default_left, chained, lists, impurity, n_rows, weight, values
+    )  # fmt: skip
 
 
 def open_places(piece: Piece) -> Iterator[tuple[int, Place]]:
     """Yield the nodes of a piece that can grow further, and their places."""
-    for (node, start, end, depth, only), seed, (lower, upper) in zip(
+    for (node, start, end, depth), seed, (lower, upper) in zip(
         piece.places.tolist(), piece.seeds, piece.bounds.tolist(), strict=True
     ):
-        yield node, Place(start, end, depth, seed, only, lower, upper)
+        yield node, Place(start, end, depth, seed, lower, upper)
+
+
+def batches(piece: Piece) -> Iterator[list[tuple[int, Place]]]:
+    """Yield the same nodes, as many small neighbours together as have few rows: a question may have many branches."""
+    batch: list[tuple[int, Place]] = []
+    for node, place in open_places(piece):
+        if batch and place.end - batch[0][1].start > SMALL:
+            yield batch
+            batch = []
+        batch.append((node, place))
+    if batch:
+        yield batch
 
 
 def grown(step: GrowthStep) -> Tree:
@@ -263,9 +298,10 @@ def grown(step: GrowthStep) -> Tree:
     trees = [piece.tree for piece in step.pieces]
     first = np.concatenate([[0], np.cumsum([tree.left.size for tree in trees])]).astype(np.int64)
     instead = np.arange(first[-1])  # the node that stands in the place of each
-    for i, (above, node) in enumerate(step.links):
-        if above >= 0:
-            instead[first[above] + node] = first[i]
+    for i, (piece, links) in enumerate(zip(step.pieces, step.links, strict=True)):
+        for root, (above, node) in zip(piece.roots.tolist(), links, strict=True):
+            if above >= 0:
+                instead[first[above] + node] = first[i] + root
     lists = np.concatenate([np.diff(tree.category_start) for tree in trees])
     together = Tree(
         left=children([tree.left for tree in trees], first, instead),

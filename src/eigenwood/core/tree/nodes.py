@@ -11,7 +11,8 @@
 category that is not listed, also one that was never seen. The listed side is always the lighter one.
 
 A question with one branch for each category is a chain of nodes that split one category off: ``chained`` marks the
-nodes whose right child asks the rest of the same question.
+nodes whose right child asks the rest of the same question. A link lists its own category; only that of the heaviest one
+lists those after it, so that what was never seen goes there.
 
     outlook?  ──sunny──►  …                 node 0  {sunny}     left: …   right: node 7   chained
               ──overcast──►  …              node 7  {overcast}  left: …   right: node 8
@@ -51,9 +52,17 @@ PER_NODE = ("feature", "threshold", "default_left", "chained", "impurity", "n_ro
 @njit(cache=True, nogil=True)
 def preorder(left, right, root):
     """Return the nodes below ``root`` in preorder."""
+    return preorders(left, right, np.array([root]))
+
+
+@njit(cache=True, nogil=True)
+def preorders(left, right, roots):
+    """Return the nodes below some roots in preorder, one root after the other."""
     order = np.empty(left.size, dtype=np.int64)
     stack = np.empty(left.size + 1, dtype=np.int64)
-    stack[0], n_stack, n = root, 1, 0
+    n_stack, n = roots.size, 0
+    for i in range(roots.size):
+        stack[i] = roots[roots.size - 1 - i]
     while n_stack > 0:
         n_stack -= 1
         node = stack[n_stack]

@@ -2,11 +2,13 @@
 
 What a step needs to know of a node stands in one word and one threshold:
 
-    bits   63 … 32          26            25         24               23 … 0
-           way to the       asks about    not a      missing values   feature
-           right child      categories    leaf       go right
+    bits   63 … 32          27           26            25         24               23 … 0
+           way to the       begins a     asks about    not a      missing values   feature
+           right child      chain        categories    leaf       go right
 
-Nodes are in preorder, so the left child is the next node, and a word of 0 is a leaf.
+Nodes are in preorder, so the left child is the next node, and a word of 0 is a leaf. A question with a branch for each
+category is a chain of nodes (see ``nodes``), but nobody walks along it: its categories are sorted once, each with the
+node where it leaves the chain. At the first link the way is the number of the chain.
 """
 
 from __future__ import annotations
@@ -18,13 +20,16 @@ from numba import njit
 from scipy import sparse
 
 from eigenwood.core.threads import results_of, row_blocks
+from eigenwood.core.tree.adding import place_of
 from eigenwood.core.tree.nodes import LEAF, Tree, node_depths
 
 BLOCK_ROWS = 8192  # rows of one task
 CACHED_ROWS = 256  # rows that are looked at for infinity, and then walk while they are still near
 DENSE_BYTES = 1 << 24  # a sparse matrix is made dense in blocks of this size
 MOST_FEATURES = 1 << 24
-FEATURE_BITS, DEFAULT_RIGHT, INNER, CATEGORIES, WAY = (np.uint64(bit) for bit in (MOST_FEATURES - 1, 24, 25, 26, 32))
+FEATURE_BITS, DEFAULT_RIGHT, INNER, CATEGORIES, CHAIN, WAY = (
+    np.uint64(bit) for bit in (MOST_FEATURES - 1, 24, 25, 26, 27, 32)
+)
 ONE = np.uint64(1)
 
 
@@ -35,6 +40,10 @@ class Walk(NamedTuple):
     threshold: np.ndarray
     category_start: np.ndarray
     categories: np.ndarray
+    chain_start: np.ndarray  # (n_chains + 1,) int64
+    chain_categories: np.ndarray  # those of each chain, ascending …
+    chain_ways: np.ndarray  # … and the nodes to which they lead
+    chain_rest: np.ndarray  # (n_chains,) where all others go
 
 
 class Leaves(NamedTuple):
@@ -52,8 +61,91 @@ def walk_of(tree: Tree) -> Walk:
     words = np.where(inner, tree.feature, 0).astype(np.uint64)
     for flag, bit in ((~tree.default_left, DEFAULT_RIGHT), (inner, INNER), (listed, CATEGORIES)):
         words |= (flag & inner).astype(np.uint64) << bit
+    firsts = chain_beginnings(tree)
+    words[firsts] |= ONE << CHAIN
+    way[firsts] = np.arange(firsts.size)
     words |= np.where(inner, way, 0).astype(np.uint64) << WAY
-    return Walk(words, tree.threshold, tree.category_start, tree.categories)
+    chains = ways_off_chains(
+        tree.left, tree.right, tree.default_left, tree.chained, tree.category_start, tree.categories, firsts
+    )
+    return Walk(words, tree.threshold, tree.category_start, tree.categories, *chains)
+
+
+def chain_beginnings(tree: Tree) -> np.ndarray:
+    """Return the nodes at which a chain of questions about categories begins."""
+    begins = tree.chained & (np.diff(tree.category_start) > 0)
+    begins[tree.right[tree.chained]] = False
+    return np.flatnonzero(begins)
+
+
+@njit(cache=True, nogil=True)
+def ways_off_chains(left, right, default_left, chained, category_start, categories, firsts):
+    """Return where the categories of each chain begin, those categories, where they lead, and where all others go."""
+    start, n_listed = np.zeros(firsts.size + 1, dtype=np.int64), 0
+    for c in range(firsts.size):
+        link = firsts[c]
+        while True:
+            n_listed += category_start[link + 1] - category_start[link]
+            if not chained[link]:
+                break
+            link = right[link]
+        start[c + 1] = n_listed
+    listed, ways = np.empty(n_listed, dtype=categories.dtype), np.empty(n_listed, dtype=np.int32)
+    rest, n = np.empty(firsts.size, dtype=np.int32), 0
+    for c in range(firsts.size):
+        first, room = n, listed[n : n + start[c + 1] - start[c]]
+        n += write_chain_categories(room, right, chained, category_start, categories, firsts[c])
+        start[c] = first
+        rest[c] = write_ways(
+            left, right, default_left, chained, category_start, categories, firsts[c], listed[first:n], ways[first:n]
+        )
+    start[firsts.size] = n
+    return start, listed[:n], ways[:n], rest
+
+
+@njit(cache=True, nogil=True)
+def write_chain_categories(listed, right, chained, category_start, categories, link):
+    """Write the categories that the links of a chain list, ascending and each once; return how many they are."""
+    n = 0
+    while True:
+        for i in range(category_start[link], category_start[link + 1]):
+            listed[n] = categories[i]
+            n += 1
+        if not chained[link]:
+            break
+        link = right[link]
+    listed.sort()
+    n_distinct = 0
+    for i in range(n):
+        if i == 0 or listed[i] != listed[n_distinct - 1]:
+            listed[n_distinct] = listed[i]
+            n_distinct += 1
+    return n_distinct
+
+
+@njit(cache=True, nogil=True)
+def write_ways(left, right, default_left, chained, category_start, categories, link, listed, ways):
+    """Write where the categories of a chain lead, and return where all others go: along the chain, once."""
+    rest, seen_at = np.int32(LEAF), np.full(listed.size, -1, dtype=np.int64)
+    ways[:] = LEAF
+    while True:
+        for i in range(category_start[link], category_start[link + 1]):
+            at = place_of(listed, categories[i])
+            seen_at[at] = link
+            if not default_left[link] and ways[at] == LEAF:
+                ways[at] = left[link]
+        if default_left[link]:
+            for at in range(listed.size):
+                if seen_at[at] != link and ways[at] == LEAF:
+                    ways[at] = left[link]
+            rest = left[link] if rest == LEAF else rest
+        if not chained[link]:
+            break
+        link = right[link]
+    for at in range(listed.size):
+        if ways[at] == LEAF:
+            ways[at] = right[link]
+    return right[link] if rest == LEAF else rest
 
 
 def leaves_of(walk: Walk, X, n_threads: int = 1) -> Leaves:
@@ -76,7 +168,9 @@ def block_size(X) -> int:
 
 
 @njit(cache=True, nogil=True)
-def write_leaves(X, words, threshold, category_start, categories, leaves):
+def write_leaves(
+    X, words, threshold, category_start, categories, chain_start, chain_categories, chain_ways, chain_rest, leaves
+):
     """Write the leaf of every row, and return how many infinite numbers there are in X."""
     n_infinite = 0
     for first in range(0, X.shape[0], CACHED_ROWS):
@@ -91,6 +185,12 @@ def write_leaves(X, words, threshold, category_start, categories, leaves):
                 x = X[np.uint64(i), word & FEATURE_BITS]
                 default_right = (word >> DEFAULT_RIGHT) & ONE != 0
                 if (word >> CATEGORIES) & ONE != 0:
+                    if (word >> CHAIN) & ONE != 0:
+                        chain = np.int64(word >> WAY)
+                        at = place_among(chain_categories, chain_start[chain], chain_start[chain + 1], x)
+                        node = np.uint64(chain_ways[at] if at >= 0 else chain_rest[chain])
+                        word = words[node]
+                        continue
                     # the categories that are listed go to the lighter side, all others to the heavier
                     listed = is_listed(categories, category_start[node], category_start[node + ONE], x)
                     right = default_right != listed
@@ -105,6 +205,12 @@ def write_leaves(X, words, threshold, category_start, categories, leaves):
 @njit(cache=True, nogil=True)
 def is_listed(categories, first, last, x):
     """Return whether a code stands in ``categories[first:last]``, which ascend."""
+    return place_among(categories, first, last, x) >= 0
+
+
+@njit(cache=True, nogil=True)
+def place_among(categories, first, last, x):
+    """Return where a code stands in ``categories[first:last]``, which ascend; -1 if it does not."""
     while first < last:
         middle = (first + last) >> 1
         if categories[middle] < x:
@@ -112,8 +218,8 @@ def is_listed(categories, first, last, x):
         elif categories[middle] > x:
             last = middle
         else:
-            return x == categories[middle]
-    return False
+            return middle if x == categories[middle] else -1
+    return -1
 
 
 def decision_path(tree: Tree, leaves) -> sparse.csr_array:

@@ -137,7 +137,10 @@ class Split(NamedTuple):
     below: int | np.integer
     above: int | np.integer
     missing_left: int
-    gap: float  # between the two sides, in ranks, as a share of all
+
+
+NOTHING = Split(np.inf, -1, -1, -1, -1, -1, -1)
+NO_GAP = -1.0  # it was not measured
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -184,21 +187,6 @@ def no_cut():
 def key_of(seed, feature):
     """Return 64 random bits for a feature at a node."""
     return mixed(seed ^ mixed(np.uint64(feature + 1)))
-
-
-@uncounted
-def is_better(cost, gap, feature, best, tie, seed):
-    """Return whether a cut costs less than the best so far; of equal ones that with the wider gap is better.
-
-    In a small node many features are equally good. A cut through a wide gap is far from the rows on either side, so
-    new rows fall on the right one; to prefer, say, the first feature makes trees that are measurably worse. Where the
-    gaps are equal too, a draw decides.
-    """
-    if cost < best.cost - tie or best.feature < 0:
-        return cost < np.inf
-    if cost > best.cost + tie or gap < best.gap:
-        return False
-    return gap > best.gap or key_of(seed, feature) < key_of(seed, best.feature)
 
 
 @uncounted
@@ -400,23 +388,84 @@ def can_split(codes, sample, candidate, only_slot, n_sums, bench):
     return varying
 
 
-@merged
-def gap_of(codes, features, candidate, feature, cut):
-    """Return how many of a column's values lie between the two sides of a cut, as a share of all."""
-    n_values = features.start[feature + 1] - features.start[feature]
-    gap, common = 1.0, features.common[feature]
-    if features.kind[feature] != CATEGORY:
-        first_code = codes.start[candidate] if candidate < codes.feature.size else -1
-        gap = 0.0 + code_of(cut.above, first_code, codes.meaning, codes.slot_code, common)
-        gap -= code_of(cut.below, first_code, codes.meaning, codes.slot_code, common)
-    return gap / n_values if n_values > 0 else 0.0
+@uncounted
+def leaves_nothing(cost, node, tie):
+    """Return whether a cut leaves nothing to be asked: both of its sides are pure."""
+    return node.cost - cost >= node.weight * node.impurity - tie
 
 
 @uncounted
-def find_split(codes, features, sample, total, starts, signs, rule, node, only, logs, bench):
+def gap_of(codes, features, sample, bench, n_sums, candidate, feature, below, above, n_lines):
+    """Return ``gap_between`` the lines ``below`` and ``above`` of a column; categories are one step apart."""
+    if features.kind[feature] == CATEGORY:
+        return 1.0 / (n_lines - 1)
+    common, n_columns, n_rows = features.common[feature], codes.feature.size, sample.rows.size
+    missing, first_code = np.int64(features.missing[feature]), codes.start[candidate] if candidate < n_columns else -1
+    low = code_of(below, first_code, codes.meaning, codes.slot_code, common)
+    high = code_of(above, first_code, codes.meaning, codes.slot_code, common)
+    if candidate < n_columns:
+        least, greatest = dense_range(codes, candidate, missing, sample.rows, n_rows)
+    else:
+        first, last = bench.group[candidate - n_columns], bench.group[candidate - n_columns + 1]
+        shared = (common, missing, bench.slot_sums, n_sums, n_rows)
+        least, greatest = thin_range(bench.slots, first, last, codes.slot_code, *shared)
+    return gap_between(features, feature, low, high, least, greatest)
+
+
+@uncounted
+def gap_between(features, feature, below, above, least, greatest):
+    """Return how much of the way from the least to the greatest number of a node lies between two neighbours in it.
+
+    In a small node many columns tell the rows apart. A cut through a wide gap is far from the rows on either side, so
+    new rows fall on the right one. The way is that within the node: the questions above have narrowed the columns that
+    matter, and beside a whole column their gaps would look small. Missing numbers are not far from any.
+    """
+    if above == features.missing[feature]:
+        return 0.0
+    first, lows, highs = features.start[feature], features.lows, features.highs
+    way = 0.5 * highs[first + greatest] - 0.5 * lows[first + least]  # halves: the whole may be infinite
+    gap = 0.5 * lows[first + above] - 0.5 * highs[first + below]
+    return gap / way if way > 0.0 else 1.0
+
+
+@uncounted
+def dense_range(codes, at, missing, rows, n):
+    """Return the codes of the least and the greatest number that some rows have in a column."""
+    columns, first, last = codes.columns, codes.start[at], codes.start[at + 1] - codes.start[at] - 1
+    if missing >= 0 and codes.meaning[first + last] == missing:
+        last -= 1
+    least, greatest = last, np.int64(0)
+    for i in range(n):
+        code = np.int64(columns[at, rows[i]])
+        if code <= last:
+            least, greatest = min(least, code), max(greatest, code)
+    return np.int64(codes.meaning[first + least]), np.int64(codes.meaning[first + greatest])
+
+
+@uncounted
+def thin_range(slots, first, last, slot_code, common, missing, sums, n_sums, n_rows):
+    """Return the same for a thin column, which has ``slots[first:last]`` in the node."""
+    least, greatest, n_rare = np.int64(common), np.int64(common), 0.0
+    for i in range(first, last):
+        n_rare += sums[slots[i], n_sums]
+    known = n_rare < n_rows and common != missing
+    for i in range(first, last):
+        code = np.int64(slot_code[slots[i]])
+        if code != missing:
+            least, greatest = min(least, code) if known else code, max(greatest, code) if known else code
+            known = True
+    return least, greatest
+
+
+@uncounted
+def find_split(codes, features, sample, total, starts, signs, rule, node, logs, bench):
     """Return the best split of a node and, if it is about a category, how many ``best_lines`` of the bench it has.
 
-    ``total`` are the sums of its rows; ``only`` names the feature to be asked, or is -1.
+    Of cuts that are equally good and leave nothing to be asked, that with the widest gap is taken (``gap_between``).
+    Where more questions follow, equal columns divide the rows alike, which in a small node says little about either:
+    a draw decides, as it does between equal gaps.
+
+    ``total`` are the sums of its rows.
     """
     column_feature, slot_feature, slots, group = codes.feature, codes.slot_feature, bench.slots, bench.group
     n_columns, n_slots, tie, n_present, n_groups = column_feature.size, slot_feature.size, tie_of(node), 0, 0
@@ -425,20 +474,18 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
         add_up_slots(codes.entry_start, codes.entries, sample.rows, *targets, starts, bench.slot_sums, bench.slot_bits)
         n_present = taken_out(bench.slot_bits, word_count(n_slots), slots)
         n_groups = write_groups(slots, n_present, slot_feature, group)
-    n_candidates, drawing = n_columns + n_groups, rule.max_features < features.kind.size and only < 0
+    n_candidates, drawing = n_columns + n_groups, rule.max_features < features.kind.size
     if drawing:
         n_candidates = make_draw(
             bench.draw, n_candidates, column_feature, slot_feature, slots, group, bench.constant, node.seed
         )
-    best, n_best, n_tried = Split(np.inf, -1, -1, -1, -1, -1, -1, -1.0), 0, 0
+    best, n_best, n_tried, best_gap = NOTHING, 0, 0, NO_GAP
     for t in range(n_candidates):
         candidate = drawn(bench.draw, n_candidates - t) if drawing else t
         dense, only_slot = candidate < n_columns, -1
         feature = np.int64(column_feature[candidate] if dense else slot_feature[slots[group[candidate - n_columns]]])
         if not dense and group[candidate - n_columns + 1] - group[candidate - n_columns] == 1:
             only_slot = slots[group[candidate - n_columns]]
-        if only >= 0 and feature != only:
-            continue
         if not can_split(codes, sample, candidate, only_slot, total.size, bench):
             continue
         n_tried += 1
@@ -451,9 +498,18 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, only, 
                 codes, features, sample, candidate, feature, total, starts, rule, signs[feature], node, logs, bench
             )
         if cut.cost < np.inf:
-            gap = gap_of(codes, features, candidate, feature, cut)
-            if is_better(cut.cost, gap, feature, best, tie, node.seed):
-                best = Split(cut.cost, candidate, feature, cut.place, cut.below, cut.above, cut.missing_left, gap)
+            gap, is_better = NO_GAP, cut.cost < best.cost - tie
+            if not is_better and cut.cost <= best.cost + tie:
+                if sample.rows.size > 2 and leaves_nothing(cut.cost, node, tie):
+                    here = codes, features, sample, bench, total.size
+                    gap = gap_of(*here, candidate, feature, cut.below, cut.above, n_lines)
+                    if best_gap == NO_GAP:
+                        best_gap = gap_of(*here, best.candidate, best.feature, best.below, best.above, n_best)
+                key, best_key = key_of(node.seed, feature), key_of(node.seed, best.feature)
+                is_better = gap > best_gap or (gap == best_gap and key < best_key)
+            if is_better:
+                best_gap = gap
+                best = Split(cut.cost, candidate, feature, cut.place, cut.below, cut.above, cut.missing_left)
                 n_best = n_lines if features.kind[feature] == CATEGORY else 0
                 for i in range(n_best):
                     bench.best_lines[i] = bench.lines[i]
