@@ -75,6 +75,16 @@ def test_equals_power_iteration():
     assert_allclose(np.abs(np.sum(pairs.vectors * vectors, axis=0)), 1.0, atol=1e-8)
 
 
+@pytest.mark.parametrize("decay", [0.05, 0.2, 0.3, 0.5, 0.7])
+@pytest.mark.parametrize(("count", "block"), [(1, 8), (9, 15), (19, 25), (45, 32), (60, 32)])
+def test_steep_spectra_in_wide_blocks(decay, count, block):
+    """The columns of a product are then of very different lengths; the short ones too must stand at right angles."""
+    M = with_spectrum(decay ** np.arange(66.0))
+    for step in steps_of(M, Wanted(count), RULE._replace(block=block, capacity=66)):
+        assert_orthonormal(step.basis, atol=1e-11)
+    assert_found(M, step, count)
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),

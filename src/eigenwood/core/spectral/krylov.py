@@ -25,6 +25,7 @@ from eigenwood.core.threads import one_blas_thread
 Operator = Callable[[np.ndarray], np.ndarray]  # (m, b) → M times it
 
 ROUNDING = 1e-13  # what is shorter than this share of the largest value is rounding
+SHORT = 1e-3  # what is shorter than this has rounding of the longer ones in it
 
 
 class KrylovRule(NamedTuple):
@@ -83,7 +84,7 @@ def krylov_steps(operator: Operator, size: int, wanted: Wanted, trace: float, ru
             sticking_out = _projected(operator(block), basis[:, :n_kept], H, n_old)
             values, rotation = _descending(H[:n_kept, :n_kept])
             scale = max(float(values[0]), 0.0)
-            following, R = _block_and_factor(sticking_out, ROUNDING * scale)
+            following, R = _block_and_factor(sticking_out, basis[:, :n_kept], scale)
             factor = R @ rotation[n_old:]
             residuals = np.linalg.norm(factor, axis=0)
         is_all = n_kept == size or n_products >= rule.max_products
@@ -151,13 +152,20 @@ def _descending(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values[::-1].copy(), np.ascontiguousarray(vectors[:, ::-1])
 
 
-def _block_and_factor(sticking_out: np.ndarray, nothing: float) -> tuple[np.ndarray, np.ndarray]:
+def _block_and_factor(sticking_out: np.ndarray, basis: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
     """Return orthonormal columns Q and R with Q R = what sticks out; columns that are only rounding are left out."""
     Q, R, order = linalg.qr(sticking_out, mode="economic", pivoting=True, check_finite=False)
-    rank = int((np.abs(R.diagonal()) > nothing).sum())
+    lengths = np.abs(R.diagonal())
+    rank = int((lengths > ROUNDING * scale).sum())
     in_order = np.empty_like(R)
     in_order[:, order] = R
-    return Q[:, :rank], in_order
+    Q = Q[:, :rank]
+    if rank and lengths[rank - 1] < SHORT * scale:
+        for _ in range(2):
+            Q -= basis @ (basis.T @ Q)
+            Q, turn = linalg.qr(Q, mode="economic", check_finite=False)
+            in_order[:rank] = turn @ in_order[:rank]
+    return Q, in_order
 
 
 def _restart(basis, H, rotation, values, n_keep: int) -> int:
