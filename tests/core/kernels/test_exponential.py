@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eigenwood.core.kernels.exponential import STRIP, negative_exp_32, negative_exp_64
+from eigenwood.core.kernels.exponential import STRIP, negative_exp, negative_expm1
 
-CASES = [(np.float32, negative_exp_32, 87.0, 3e-7), (np.float64, negative_exp_64, 708.0, 5e-16)]
+CASES = [(np.float32, negative_exp, 87.0, 3e-7), (np.float64, negative_exp, 708.0, 5e-16)]
 IDS = ["float32", "float64"]
 
 
@@ -57,5 +57,13 @@ def test_every_length(dtype, function, largest, allowed, size):
 @given(st.lists(st.floats(0, 700), min_size=2, max_size=5))
 def test_never_grows_with_t(values):
     t = np.sort(np.array(values))
-    steps = np.diff(computed(negative_exp_64, t))
+    steps = np.diff(computed(negative_exp, t))
     assert (steps <= 1e-15).all()
+
+
+@pytest.mark.parametrize(("dtype", "allowed"), [(np.float32, 3e-7), (np.float64, 1e-15)])
+def test_less_one_keeps_its_digits(dtype, allowed):
+    t = np.concatenate([10.0 ** np.linspace(-30, 1.8, 997), [0.0, 1e9]]).astype(dtype)
+    out = t.copy()
+    negative_expm1(out)
+    np.testing.assert_allclose(out, np.expm1(-t.astype(np.float64)), rtol=allowed, atol=0.0)

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from eigenwood import gamma_from_s, gamma_from_sigma
+from eigenwood.core.kernels.exponential import new_bits
 from eigenwood.core.kernels.functions import (
     KERNELS,
     POLYNOMIAL,
@@ -12,11 +13,11 @@ from eigenwood.core.kernels.functions import (
     SIGMOID,
     Kernel,
     absolute_distances,
+    finish_dense_strips,
     finish_polynomial,
     finish_rbf,
     finish_sigmoid,
     laplacian,
-    repair_close_pairs,
     scaled_distances,
 )
 from tests.naive import kernels as naive
@@ -50,7 +51,7 @@ def test_tiles_equal_the_textbook(seed, dtype):
     assert_allclose(tile, naive.gram(X, Z, lambda x, z: naive.sigmoid(x, z, 0.7, -0.4)), atol=near)
 
     tile = X @ Z.T
-    finish_rbf(tile, X, Z, squared(X), squared(Z), 0.7)
+    finish_rbf(tile, X, Z, squared(X), squared(Z), Kernel(RBF, 0.7))
     assert_allclose(tile, naive.gram(X, Z, lambda x, z: naive.rbf(x, z, 0.7)), atol=near)
 
     assert_allclose(laplacian(X, Z, 0.7), naive.gram(X, Z, lambda x, z: naive.laplacian(x, z, 0.7)), atol=near)
@@ -64,16 +65,17 @@ def test_polynomial_of_whole_numbers_is_exact(degree):
 
 
 def test_distances_are_never_below_zero():
-    products = np.array([[1.0000001]])
-    scaled_distances(products, np.ones(1), np.ones(1), 3.0)
-    assert products[0, 0] == 0.0
+    products = np.array([1.0000001])
+    scaled_distances(products, 3.0, np.ones(1), 3.0)
+    assert products[0] == 0.0
 
 
 def test_only_pairs_that_are_too_close_are_repaired():
     X, Z = np.array([[0.0], [0.0]]), np.array([[1.0], [2.0]])
-    scaled = np.array([[0.1, 9.0], [0.1, 9.0]])
-    repair_close_pairs(scaled, X, Z, 2.0, np.array([1.0, 0.0]))
-    assert_array_equal(scaled, [[2.0, 9.0], [0.1, 9.0]])
+    products = np.zeros((2, 2))  # as if the norms were known, and the products not
+    close = np.array([1.0, -np.inf]), np.array([-np.inf, 0.5])
+    finish_dense_strips(products, X, Z, np.full(2, 0.1), np.full(2, 0.2), 1.0, *close, new_bits(products.dtype), 0.0)
+    assert_allclose(products, np.exp([[-1.0, -4.0], [-0.3, -4.0]]), rtol=1e-15)
 
 
 def test_absolute_distances_in_several_strips():

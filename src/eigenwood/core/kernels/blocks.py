@@ -18,15 +18,16 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.core.kernels.functions import (
+    GAUSSIAN,
     LAPLACIAN,
     POLYNOMIAL,
     RBF,
+    RBF_LESS_ONE,
     SIGMOID,
     Kernel,
     finish_polynomial,
     finish_rbf,
     finish_sigmoid,
-    finish_sparse_rbf,
     laplacian,
     sparse_absolute_distances,
 )
@@ -36,6 +37,8 @@ from eigenwood.core.threads import results_of, row_blocks
 BLOCK_ROWS = 512  # rows of X in one product: enough for BLAS to run at full speed
 
 DIAGONAL_ROWS = 32  # of which a function of the user's compares all pairs, to give k(x, x)
+
+EQUAL_TO_ITSELF = {RBF: 1.0, LAPLACIAN: 1.0, RBF_LESS_ONE: 0.0}  # k(x, x) where it is the same for all x
 
 KernelFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -87,8 +90,8 @@ def gram_symmetric(X, kernel: Kernel | KernelFunction, n_threads: int = 1) -> np
         width = rows.stop - rows.start
         square = tile[:, :width]
         square[:] = np.triu(square) + np.triu(square, 1).T
-        if kernel.code in (RBF, LAPLACIAN):
-            np.fill_diagonal(square, 1.0)
+        if kernel.code in EQUAL_TO_ITSELF:
+            np.fill_diagonal(square, EQUAL_TO_ITSELF[kernel.code])
         K[rows, right] = tile
         K[rows.stop :, rows] = tile[:, width:].T
 
@@ -101,8 +104,8 @@ def gram_diagonal(X, kernel: Kernel | KernelFunction) -> np.ndarray:
     if callable(kernel):
         blocks = row_blocks(X.shape[0], DIAGONAL_ROWS)
         return np.concatenate([kernel(X[rows], X[rows]).diagonal() for rows in blocks])
-    if kernel.code in (RBF, LAPLACIAN):
-        return np.ones(X.shape[0])
+    if kernel.code in EQUAL_TO_ITSELF:
+        return np.full(X.shape[0], EQUAL_TO_ITSELF[kernel.code])
     diagonal = squared_row_norms(rows_of(X))
     if kernel.code == POLYNOMIAL:
         finish_polynomial(diagonal, kernel)
@@ -113,14 +116,14 @@ def gram_diagonal(X, kernel: Kernel | KernelFunction) -> np.ndarray:
 
 def origin(Z, kernel: Kernel) -> np.ndarray | None:
     """Return the point that rows are measured from: about the mean, where the kernel sees differences only."""
-    if kernel.code != RBF or sparse.issparse(Z) or Z.shape[0] == 0:
+    if kernel.code not in GAUSSIAN or sparse.issparse(Z) or Z.shape[0] == 0:
         return None
     return Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
 
 
 def prepared(rows, kernel: Kernel, start: np.ndarray | None) -> Prepared:
     """Return the rows with what the kernel needs beside them."""
-    if kernel.code != RBF:
+    if kernel.code not in GAUSSIAN:
         return Prepared(rows, rows, np.empty(0))
     if start is None:
         return Prepared(rows, rows, squared_row_norms(rows_of(rows)))
@@ -143,8 +146,8 @@ def fill_tile(tile, left: Prepared, right: Prepared, kernel: Kernel) -> None:
         tile[:] = laplacian(left.rows, right.rows, kernel.gamma)
         return
     products = np.matmul(left.centred, right.centred.T, out=tile)
-    if kernel.code == RBF:
-        finish_rbf(products, left.rows, right.rows, left.norms, right.norms, kernel.gamma)
+    if kernel.code in GAUSSIAN:
+        finish_rbf(products, left.rows, right.rows, left.norms, right.norms, kernel)
     elif kernel.code == POLYNOMIAL:
         finish_polynomial(products, kernel)
     elif kernel.code == SIGMOID:
@@ -156,8 +159,8 @@ def _sparse_tile(left: Prepared, right: Prepared, kernel: Kernel) -> np.ndarray:
     if kernel.code == LAPLACIAN:
         return np.exp(-kernel.gamma * sparse_absolute_distances(rows_of(left.rows), rows_of(right.rows)))
     products = sparse.csr_array(left.rows.astype(np.float64) @ right.rows.astype(np.float64).T).toarray()
-    if kernel.code == RBF:
-        finish_sparse_rbf(products, rows_of(left.rows), rows_of(right.rows), left.norms, right.norms, kernel.gamma)
+    if kernel.code in GAUSSIAN:
+        finish_rbf(products, rows_of(left.rows), rows_of(right.rows), left.norms, right.norms, kernel)
         return products
     if kernel.code == POLYNOMIAL:
         finish_polynomial(products, kernel)

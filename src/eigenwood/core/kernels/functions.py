@@ -5,6 +5,8 @@ polynomial    (gamma x·z + coef0)^degree          deck C: (1 + x·z)^p is gamma
 rbf           exp(-gamma ‖x-z‖²)                  deck C: exp(-‖x-z‖²/s²), deck A: exp(-‖x-z‖²/2σ²)
 laplacian     exp(-gamma Σ|x_j-z_j|)
 sigmoid       tanh(gamma x·z + coef0)             not a Mercer kernel
+rbf - 1       exp(-gamma ‖x-z‖²) - 1              as good as rbf where coefficients add up to 0, and with more digits
+                                                  where rows are close: what the dual of a support vector machine uses
 """
 
 from typing import NamedTuple
@@ -12,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from eigenwood.core.kernels.exponential import STRIP, negative_exp_32, negative_exp_64
+from eigenwood.core.kernels.exponential import STRIP, exp_of_strip, negative_exp, new_bits
+from eigenwood.core.rows import Rows
 
-LINEAR, POLYNOMIAL, RBF, LAPLACIAN, SIGMOID = range(5)
+LINEAR, POLYNOMIAL, RBF, LAPLACIAN, SIGMOID, RBF_LESS_ONE = range(6)
 
 KERNELS = {
     "linear": LINEAR,
@@ -23,6 +26,8 @@ KERNELS = {
     "laplacian": LAPLACIAN,
     "sigmoid": SIGMOID,
 }
+
+GAUSSIAN = (RBF, RBF_LESS_ONE)
 
 # How far a kernel value may be from the exact one because of rounding in the distances.
 _ALLOWED_ERROR = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-13}
@@ -58,35 +63,36 @@ def _finish_affine(products, kernel):
     products += products.dtype.type(kernel.coef0)
 
 
-def finish_rbf(products, X, Z, x_norms, z_norms, gamma):
-    """Turn a tile of inner products into exp(-gamma ‖x-z‖²), in place.
+def finish_rbf(products, X, Z, x_norms, z_norms, kernel):
+    """Turn a tile of inner products into exp(-gamma ‖x-z‖²), or what is left of it after 1, in place.
 
-    ``products`` and the squared norms are those of the centred rows; ``X`` and ``Z`` are the rows themselves.
-    ‖x‖² + ‖z‖² - 2x·z cancels when x and z are close, so those pairs are computed again from their differences.
+    ``products`` and the squared norms are those of the centred rows; ``X`` and ``Z`` are the rows themselves, dense or
+    ``Rows``. ‖x‖² + ‖z‖² - 2x·z cancels when x and z are close, so those pairs are computed again from their
+    differences.
     """
-    too_close = closeness_bounds(products.dtype, x_norms, z_norms, gamma)
-    scaled_distances(products, x_norms, z_norms, products.dtype.type(gamma))
-    if too_close.max() > 0:
-        repair_close_pairs(products, X, Z, gamma, too_close)
-    _negative_exp(products)
+    dtype = products.dtype
+    finish_strips = finish_sparse_strips if isinstance(X, Rows) else finish_dense_strips
+    finish_strips(
+        products,
+        X,
+        Z,
+        x_norms,
+        z_norms,
+        dtype.type(kernel.gamma),
+        closeness_bounds(dtype, x_norms, kernel.gamma),
+        closeness_bounds(dtype, z_norms, kernel.gamma),
+        new_bits(dtype),
+        dtype.type(kernel.code == RBF_LESS_ONE),
+    )
 
 
-def finish_sparse_rbf(products, X, Z, x_norms, z_norms, gamma):
-    """Turn a float64 tile of inner products of sparse ``Rows`` into exp(-gamma ‖x-z‖²), in place."""
-    too_close = closeness_bounds(products.dtype, x_norms, z_norms, gamma)
-    scaled_distances(products, x_norms, z_norms, gamma)
-    if too_close.max() > 0:
-        repair_close_sparse_pairs(products, X, Z, gamma, too_close)
-    _negative_exp(products)
+def closeness_bounds(dtype, norms, gamma):
+    """Return for each row the gamma·‖x-z‖² below which its norm's rounding would spoil exp(-gamma ‖x-z‖²).
 
-
-def closeness_bounds(dtype, x_norms, z_norms, gamma):
-    """Return for each row the gamma·‖x-z‖² below which rounding would spoil exp(-gamma ‖x-z‖²).
-
-    exp(-t) is wrong by up to exp(-t)·worst, which is too much where t < log(worst / allowed).
+    exp(-t) is wrong by up to exp(-t)·worst, which is too much where t < log(worst / allowed). ``worst`` is a sum of two
+    parts, one of each row; a pair is close if it is so by twice one of them.
     """
-    eps = np.finfo(dtype).eps / 2
-    worst = gamma * _ROUNDINGS * eps * (x_norms.astype(np.float64) + z_norms.max())
+    worst = 2.0 * gamma * _ROUNDINGS * (np.finfo(dtype).eps / 2) * norms.astype(np.float64)
     with np.errstate(divide="ignore"):
         return np.log(worst / _ALLOWED_ERROR[dtype]).astype(dtype)
 
@@ -95,48 +101,51 @@ def laplacian(X, Z, gamma):
     """Return the tile of exp(-gamma Σ|x_j-z_j|)."""
     tile = absolute_distances(X, Z)
     tile *= tile.dtype.type(gamma)
-    _negative_exp(tile)
+    negative_exp(tile.reshape(-1))
     return tile
 
 
-def _negative_exp(tile):
-    negative_exp = negative_exp_32 if tile.dtype == np.float32 else negative_exp_64
-    negative_exp(tile.reshape(-1))
+@njit(cache=True, nogil=True)
+def finish_dense_strips(products, X, Z, x_norms, z_norms, gamma, x_close, z_close, bits, less):
+    """Finish one strip of a row after the other, while it is in the first-level cache."""
+    power_of_two = bits.view(products.dtype)
+    for i in range(products.shape[0]):
+        for start in range(0, products.shape[1], STRIP):
+            strip = products[i, start : start + STRIP]
+            scaled_distances(strip, gamma * x_norms[i], z_norms[start : start + STRIP], gamma)
+            if any_close(strip, x_close[i], z_close[start : start + STRIP]):
+                for j in range(strip.size):
+                    if strip[j] < max(x_close[i], z_close[start + j]):
+                        strip[j] = gamma * squared_distance(X[i], Z[start + j])
+            exp_of_strip(strip, bits, power_of_two, less)
+
+
+@njit(cache=True, nogil=True)
+def finish_sparse_strips(products, X, Z, x_norms, z_norms, gamma, x_close, z_close, bits, less):
+    """The same for sparse rows."""
+    x_data, x_indices, x_indptr = X.data, X.indices, X.indptr
+    z_data, z_indices, z_indptr = Z.data, Z.indices, Z.indptr
+    power_of_two = bits.view(products.dtype)
+    for i in range(products.shape[0]):
+        for start in range(0, products.shape[1], STRIP):
+            strip = products[i, start : start + STRIP]
+            scaled_distances(strip, gamma * x_norms[i], z_norms[start : start + STRIP], gamma)
+            if any_close(strip, x_close[i], z_close[start : start + STRIP]):
+                for j in range(strip.size):
+                    if strip[j] < max(x_close[i], z_close[start + j]):
+                        strip[j] = gamma * sparse_distance(
+                            x_data, x_indices, x_indptr, i, z_data, z_indices, z_indptr, start + j, True
+                        )
+            exp_of_strip(strip, bits, power_of_two, less)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def scaled_distances(products, x_norms, z_norms, gamma):
-    """Turn x·z into gamma·‖x-z‖², never below 0, in place."""
+def scaled_distances(products, x_part, z_norms, gamma):
+    """Turn x·z for one x into gamma·‖x-z‖², never below 0, in place."""
     zero, two = gamma * 0, gamma + gamma
-    for i in range(products.shape[0]):
-        row = products[i]
-        x_part = gamma * x_norms[i]
-        for j in range(row.size):
-            t = (x_part + gamma * z_norms[j]) - two * row[j]
-            row[j] = t if t > zero else zero
-
-
-@njit(cache=True, nogil=True)
-def repair_close_pairs(scaled, X, Z, gamma, too_close):
-    """Compute gamma·‖x-z‖² again, in float64 from the differences, where it is below ``too_close`` of its row."""
-    for i in range(scaled.shape[0]):
-        for start in range(0, scaled.shape[1], STRIP):
-            strip = scaled[i, start : start + STRIP]
-            if too_close[i] > 0 and any_below(strip, too_close[i]):
-                for j in range(strip.size):
-                    if strip[j] < too_close[i]:
-                        strip[j] = gamma * squared_distance(X[i], Z[start + j])
-
-
-@njit(cache=True, nogil=True)
-def repair_close_sparse_pairs(scaled, X, Z, gamma, too_close):
-    """The same for sparse rows."""
-    for i in range(scaled.shape[0]):
-        for j in range(scaled.shape[1]):
-            if scaled[i, j] < too_close[i]:
-                scaled[i, j] = gamma * sparse_distance(
-                    X.data, X.indices, X.indptr, i, Z.data, Z.indices, Z.indptr, j, True
-                )
+    for j in range(products.size):
+        t = (x_part + gamma * z_norms[j]) - two * products[j]
+        products[j] = t if t > zero else zero
 
 
 @njit(cache=True, nogil=True)
@@ -173,11 +182,11 @@ def sparse_distance(x_data, x_indices, x_indptr, i, z_data, z_indices, z_indptr,
 
 
 @njit(cache=True, nogil=True)
-def any_below(strip, bound):
-    """Return whether any value is below ``bound``; without a way out of the loop, so that it becomes vector code."""
+def any_close(strip, bound, bounds):
+    """Return whether any value is below a bound; without a way out of the loop, so that it becomes vector code."""
     found = False
     for j in range(strip.size):
-        found |= strip[j] < bound
+        found |= (strip[j] < bound) | (strip[j] < bounds[j])
     return found
 
 

@@ -1,0 +1,88 @@
+"""Two sources of kernel values that keep none: a matrix in hand, and inner products, for which no matrix is needed.
+
+Σ change_i x_i·x = (Σ change_i x_i)·x          one pass over the rows, however many have changed
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from eigenwood.core.kernels.recent import add_rows
+from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
+
+BLOCK_ROWS = 4096
+
+
+class GivenRows:
+    """The rows of a symmetric matrix of similarities that the user computed, or of two parts of it."""
+
+    value_work, rounding = 1.0, 0.0
+
+    def __init__(self, K: np.ndarray, n_threads: int = 1) -> None:
+        self.n_rows, self.columns = K.shape[0], np.arange(K.shape[0])
+        self._K, self._threads = K, n_threads
+
+    def among(self, rows: np.ndarray) -> np.ndarray:
+        """Return the similarities among some rows."""
+        return self._K[np.ix_(rows, rows)].astype(np.float64)
+
+    def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> None:
+        """Add Σ change_i K_i to the scores; nothing need be kept."""
+        blocks = row_blocks(self.n_rows, BLOCK_ROWS)
+        results_of(lambda b: add_rows(self._K, rows, change, scores, b.start, b.stop), blocks, self._threads)
+
+    def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> np.ndarray:
+        """Return Σ β_i K_i for some columns."""
+        return beta @ self._K[np.ix_(rows, of)]
+
+    def set_aside_all_but(self, columns: np.ndarray) -> None:
+        """Do nothing: a value that is there costs nothing."""
+
+    bring_back = set_aside_all_but
+
+
+class LinearRows:
+    """Inner products of rows, which are measured from their mean if they are dense: that changes no solution."""
+
+    value_work, rounding = 1.0, 0.0
+
+    def __init__(self, X, n_threads: int = 1) -> None:
+        X = X.astype(np.float64)
+        self._X = X if sparse.issparse(X) else X - X.mean(axis=0)
+        self.n_rows, self._threads = X.shape[0], n_threads
+        self._take(np.arange(self.n_rows))
+
+    def among(self, rows: np.ndarray) -> np.ndarray:
+        """Return the inner products among some rows."""
+        with one_blas_thread():
+            products = self._X[rows] @ self._X[rows].T
+        return products.toarray() if sparse.issparse(products) else products
+
+    def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> None:
+        """Add Σ change_i x_i · x to the scores; nothing need be kept."""
+        scores += self._products(self._direction(rows, change), self._right)
+
+    def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> np.ndarray:
+        """Return Σ β_i x_i · x for some rows."""
+        return self._products(self._direction(rows, beta), self._X[of])
+
+    def set_aside_all_but(self, columns: np.ndarray) -> None:
+        """Let only some rows be columns from now on."""
+        self._take(columns)
+
+    def bring_back(self, columns: np.ndarray) -> None:
+        """Let more rows be columns again."""
+        self._take(np.union1d(self.columns, columns))
+
+    def _take(self, columns: np.ndarray) -> None:
+        self.columns = columns
+        self._right = self._X if columns.size == self.n_rows else self._X[columns]
+
+    def _direction(self, rows: np.ndarray, change: np.ndarray) -> np.ndarray:
+        with one_blas_thread():
+            return self._X[rows].T @ change
+
+    def _products(self, direction: np.ndarray, X) -> np.ndarray:
+        blocks = row_blocks(X.shape[0], BLOCK_ROWS)
+        return np.concatenate([np.empty(0), *results_of(lambda rows: X[rows] @ direction, blocks, self._threads)])

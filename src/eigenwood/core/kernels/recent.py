@@ -1,0 +1,284 @@
+"""Kernel values for a learner that changes a few hundred coefficients at a time, again and again.
+
+    among       k(members, members)              computed for each request: a small square
+    add         scores += Σ change_i k(x_i, ·)   a tile of K at a time, used while it is in the cache, and gone
+    kept        slot 0      k(x_17, ·)           rows that are likely to be needed again are kept, as many as fit in the
+                slot 1      k(x_4, ·)            memory that is allowed; then the one not used for longest makes room
+
+The columns are the rows that take part; others may be set aside for a while. What is kept depends on the requests
+alone, never on time or threads.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from eigenwood.core.kernels.blocks import KernelFunction, Prepared, fill_tile, gram_diagonal, origin, prepared, taken
+from eigenwood.core.kernels.functions import GAUSSIAN, LAPLACIAN, Kernel
+from eigenwood.core.kernels.source import NO_SLOT, work_of_a_value
+from eigenwood.core.kernels.sums import kernel_sums
+from eigenwood.core.rows import rows_of, squared_row_norms
+from eigenwood.core.threads import results_of, row_blocks
+
+BLOCK_COLUMNS = 2048  # of one task: enough tasks for all threads, each long enough for BLAS
+TILE_ROWS, TILE_COLUMNS = 256, 1024  # of one product: what is made of it happens while it is in the cache
+STRIP = 1024  # scores that stay in the first-level cache while rows are added to them
+CHEAP = 256.0  # a value that costs fewer multiplications is kept when it is computed the second time: memory costs too
+LARGEST_NORM = 1e30  # of what is squared in float32
+
+
+class KernelTable(NamedTuple):
+    """All rows that several problems have in common, ready for products."""
+
+    X: np.ndarray
+    kernel: Kernel | KernelFunction
+    rows: Prepared | None  # None for a function of the user's
+    diagonal: np.ndarray  # k(x, x), in float64
+    value_work: float  # of one kernel value, in multiplications of a matrix product
+
+
+class Part(NamedTuple):
+    """Rows of the table from ``start`` to ``stop``, and the kernel values among them if somebody has computed them."""
+
+    start: int
+    stop: int
+    known: np.ndarray | None = None
+
+
+def kernel_table(X, kernel: Kernel | KernelFunction) -> KernelTable:
+    """Return the table of some rows.
+
+    Distances are computed in float32, unless the numbers are too large for it, and products in the type of X, because
+    high powers need its digits.
+    """
+    rows = None if callable(kernel) else working_rows(X, kernel)
+    return KernelTable(X, kernel, rows, gram_diagonal(X, kernel), work_of_a_value(X, kernel))
+
+
+class RecentRows:
+    """The kernel values among the rows of one or two parts of a table, of which at most ``max_bytes`` are kept.
+
+    What is kept is float32, except for what a function of the user's returns. Columns can be set aside if there is one
+    part only.
+    """
+
+    def __init__(self, table: KernelTable, parts: tuple[Part, ...], max_bytes: float, n_threads: int = 1) -> None:
+        self._table, self._parts = table, parts
+        self._threads = 1 if callable(table.kernel) else n_threads  # a function of the user's may not take them
+        self._ids = np.concatenate([np.arange(part.start, part.stop) for part in parts])  # rows of the table
+        self._ends = np.cumsum([0] + [part.stop - part.start for part in parts])
+        self.n_rows, self.value_work = self._ids.size, table.value_work
+        dtype = np.dtype(np.float64 if callable(table.kernel) else np.float32)
+        n_kept = min(self.n_rows, int(max_bytes // (self.n_rows * dtype.itemsize)))
+        self._buffer = np.empty(n_kept * self.n_rows, dtype=dtype)  # memory that no row needs is never touched
+        self._slots = np.full(self.n_rows, NO_SLOT)
+        self._owners, self._used = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        self._clock, self._was_here = 0, np.full(self.n_rows, self.value_work >= CHEAP)
+        self._take(np.arange(self.n_rows))
+
+    @property
+    def rounding(self) -> float:
+        """How far a value is off, about."""
+        kernel, rows = self._table.kernel, self._table.rows
+        if rows is None:
+            return 0.0
+        eps = float(np.finfo(np.float32).eps) / 2.0
+        if kernel.code in GAUSSIAN:
+            return eps * (1.0 + 2.0 * kernel.gamma * float(rows.norms.mean()))
+        return eps * float(np.abs(self._table.diagonal).mean())
+
+    def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> np.ndarray:
+        """Return Σ β_i k(x_i, ·) for some rows, computed in float64."""
+        X, kernel = self._table.X, self._table.kernel
+        asked, support = X[self._ids[of]], X[self._ids[rows]]
+        if not callable(kernel):
+            asked, support = asked.astype(np.float64), support.astype(np.float64)
+        return kernel_sums(asked, support, kernel, beta[:, None], self._threads)[:, 0]
+
+    def among(self, rows: np.ndarray) -> np.ndarray:
+        """Return the kernel values among some rows."""
+        ids = self._ids[rows]
+        square = np.empty((rows.size, rows.size), dtype=self._buffer.dtype)
+        members = some_of(self._table.rows, ids)
+
+        def fill(some: slice) -> None:
+            square[some] = self._tile(ids[some], some_of(members, some), ids, members)
+
+        results_of(fill, row_blocks(rows.size, TILE_ROWS), self._threads)
+        square[np.arange(rows.size), np.arange(rows.size)] = self._table.diagonal[ids]
+        return square
+
+    def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> None:
+        """Add Σ change_i k(x_i, ·) to the scores of all columns; rows marked ``again`` are kept, if there is room."""
+        self._clock += 1
+        slots = self._slots[rows]
+        kept = slots != NO_SLOT
+        self._used[slots[kept]] = self._clock
+        fresh = Fresh(rows[~kept], change[~kept], self._given(rows[~kept], again[~kept]))
+
+        def add_kept(block: slice) -> None:
+            add_rows(self._store, slots[kept], change[kept], scores, block.start, block.stop)
+
+        results_of(add_kept, row_blocks(self.columns.size, BLOCK_COLUMNS), self._threads)
+        for (start, stop), part in zip(pairwise(self._ends), self._parts, strict=True):
+            mine = fresh.taken((fresh.rows >= start) & (fresh.rows < stop))
+            for columns in self._columns:
+                if columns.part is part and part.known is not None:
+                    self._add_known(mine, part.known, start, stop, scores)
+                elif mine.rows.size:
+                    self._add_fresh(mine, columns, scores[columns.first : columns.last])
+
+    def _add_known(self, fresh: Fresh, known: np.ndarray, start: int, stop: int, scores: np.ndarray) -> None:
+        """Add rows whose values are known, and keep what is to be kept."""
+        local = fresh.rows - start
+        add_rows(known, local, fresh.change, scores[start:stop], 0, stop - start)
+        kept = fresh.slots != NO_SLOT
+        self._store[fresh.slots[kept], start:stop] = known[local[kept]]
+
+    def _add_fresh(self, fresh: Fresh, columns: Columns, scores: np.ndarray) -> None:
+        """Compute some rows, tile by tile; add each tile to the scores, and keep what is to be kept."""
+        ids = self._ids[fresh.rows]
+        left = some_of(self._table.rows, ids)
+
+        def add_block(block: slice) -> None:
+            for tiles in row_blocks(block.stop - block.start, TILE_COLUMNS):
+                places = slice(block.start + tiles.start, block.start + tiles.stop)
+                right = some_of(columns.rows, places)
+                for some in row_blocks(ids.size, TILE_ROWS):
+                    tile = self._tile(ids[some], some_of(left, some), columns.ids[places], right)
+                    add_rows(tile, np.arange(tile.shape[0]), fresh.change[some], scores[places], 0, tile.shape[1])
+                    kept = np.flatnonzero(fresh.slots[some] != NO_SLOT)
+                    store = self._store[:, columns.first : columns.last]
+                    store[fresh.slots[some][kept], places] = tile[kept]
+
+        results_of(add_block, row_blocks(scores.size, BLOCK_COLUMNS), self._threads)
+
+    def set_aside_all_but(self, columns: np.ndarray) -> None:
+        """Let only some of the columns (ascending) be columns from now on; what is known of them stays known."""
+        n_slots = int(np.flatnonzero(self._owners != NO_SLOT).max(initial=-1)) + 1
+        squeeze(self._buffer, self.columns.size, self._places[columns], n_slots)
+        self._take(columns)
+
+    def bring_back(self, columns: np.ndarray) -> None:
+        """Let more rows be columns again; kept rows are forgotten, because they lack these."""
+        self._slots[:] = NO_SLOT
+        self._owners[:] = NO_SLOT
+        self._used[:] = 0
+        self._take(np.union1d(self.columns, columns))
+
+    def _take(self, columns: np.ndarray) -> None:
+        """Let these rows be the columns; rows that are kept stay in their slots, and there may be more slots."""
+        self.columns = columns
+        self._columns = [
+            self._columns_of(part, *ends) for part, ends in zip(self._parts, pairwise(self._ends), strict=True)
+        ]
+        self._places = np.full(self.n_rows, NO_SLOT)
+        self._places[columns] = np.arange(columns.size)
+        capacity = min(self.n_rows, self._buffer.size // columns.size)
+        self._store = self._buffer[: capacity * columns.size].reshape(capacity, columns.size)
+        more = max(0, capacity - self._owners.size)
+        self._owners = np.append(self._owners, np.full(more, NO_SLOT))[:capacity]
+        self._used = np.append(self._used, np.zeros(more, dtype=np.int64))[:capacity]
+
+    def _given(self, fresh: np.ndarray, again: np.ndarray) -> np.ndarray:
+        """Return the slots that fresh rows get, if they are needed again: those that were not used for longest."""
+        slots = np.full(fresh.size, NO_SLOT)
+        again = again & self._was_here[fresh]
+        self._was_here[fresh] = True
+        free = np.flatnonzero(self._used < self._clock)
+        n_given = min(np.count_nonzero(again), free.size)
+        given = free[np.argsort(self._used[free], kind="stable")[:n_given]]
+        slots[np.flatnonzero(again)[:n_given]] = given
+        lost = self._owners[given]
+        self._slots[lost[lost != NO_SLOT]] = NO_SLOT
+        owners = fresh[slots != NO_SLOT]
+        self._slots[owners], self._owners[given], self._used[given] = given, owners, self._clock
+        return slots
+
+    def _columns_of(self, part: Part, start: int, stop: int) -> Columns:
+        """Return the columns that lie in a part; a whole part is not copied."""
+        first, last = np.searchsorted(self.columns, [start, stop])
+        if last - first == stop - start:
+            rows = some_of(self._table.rows, slice(part.start, part.stop))
+        else:
+            rows = some_of(self._table.rows, self._ids[self.columns[first:last]])
+        return Columns(part, int(first), int(last), self._ids[self.columns[first:last]], rows)
+
+    def _tile(self, left_ids, left: Prepared | None, right_ids, right: Prepared | None) -> np.ndarray:
+        """Return the kernel values of some rows and some columns."""
+        if left is None or right is None:  # a function of the user's: queries first, then those who vote on them
+            return self._table.kernel(self._table.X[right_ids], self._table.X[left_ids]).T
+        tile = np.empty((left_ids.size, right_ids.size), dtype=left.rows.dtype)
+        fill_tile(tile, left, right, self._table.kernel)
+        return tile
+
+
+class Columns(NamedTuple):
+    """The columns from ``first`` to ``last``, which lie in one part."""
+
+    part: Part
+    first: int
+    last: int
+    ids: np.ndarray  # rows of the table
+    rows: Prepared | None
+
+
+class Fresh(NamedTuple):
+    """Rows to be computed, what is to be added of each, and the slot in which it is to be kept, if any."""
+
+    rows: np.ndarray
+    change: np.ndarray
+    slots: np.ndarray
+
+    def taken(self, some: np.ndarray) -> Fresh:
+        """Return some of them."""
+        return Fresh(self.rows[some], self.change[some], self.slots[some])
+
+
+def some_of(rows: Prepared | None, some: slice | np.ndarray) -> Prepared | None:
+    """Return some prepared rows, where there are any."""
+    return None if rows is None else taken(rows, some)
+
+
+def working_rows(X, kernel: Kernel) -> Prepared:
+    """Return the rows ready for products, in the float type that the kernel needs."""
+    start = origin(X, kernel)
+    if kernel.code not in (*GAUSSIAN, LAPLACIAN) or sparse.issparse(X):
+        return prepared(X, kernel, start)
+    centred = X if start is None else X - start
+    largest = float(np.abs(centred).max(initial=0.0))
+    if largest * largest * X.shape[1] * max(kernel.gamma, 1.0) < LARGEST_NORM:
+        centred = np.ascontiguousarray(centred, dtype=np.float32)
+    return Prepared(centred, centred, squared_row_norms(rows_of(centred)).astype(centred.dtype))
+
+
+@njit(cache=True, nogil=True)
+def squeeze(buffer, width, places, n_rows):
+    """Move the entries at ``places`` of rows of some width together; a row never moves backwards, so none is lost."""
+    for i in range(n_rows):
+        for j in range(places.size):
+            buffer[i * places.size + j] = buffer[i * width + places[j]]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def add_rows(store, slots, change, scores, start, stop):
+    """Add Σ change_i · row_i to the scores from ``start`` to ``stop``; four rows at a time, so that these stay put."""
+    n_fours = slots.size - slots.size % 4
+    for first in range(start, stop, STRIP):
+        last = min(first + STRIP, stop)
+        line = scores[first:last]
+        for i in range(0, n_fours, 4):
+            a, b = store[slots[i], first:last], store[slots[i + 1], first:last]
+            c, d = store[slots[i + 2], first:last], store[slots[i + 3], first:last]
+            p, q, r, s = change[i], change[i + 1], change[i + 2], change[i + 3]
+            for j in range(line.size):
+                line[j] += p * a[j] + q * b[j] + r * c[j] + s * d[j]
+        for i in range(n_fours, slots.size):
+            row = store[slots[i], first:last]
+            for j in range(line.size):
+                line[j] += change[i] * row[j]

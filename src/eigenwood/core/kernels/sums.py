@@ -1,0 +1,38 @@
+"""Σ_j c_j k(x, z_j) for many x: what a model with a kernel predicts, in tiles that are used at once and gone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenwood.core.kernels.blocks import KernelFunction, fill_tile, origin, prepared, taken
+from eigenwood.core.kernels.functions import Kernel
+from eigenwood.core.threads import results_of, row_blocks
+
+BLOCK_ROWS, TILE_COLUMNS = 512, 1024
+
+
+def kernel_sums(X, Z, kernel: Kernel | KernelFunction, coefficients: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """Return Σ_j k(x_i, z_j) c_jm for every row of X and every column of the coefficients, in float64.
+
+    >>> from eigenwood.core.kernels.functions import LINEAR
+    >>> kernel_sums(np.array([[1.0], [2.0]]), np.array([[3.0], [4.0]]), Kernel(LINEAR), np.array([[1.0], [10.0]]))
+    array([[43.],
+           [86.]])
+    """
+    sums = np.zeros((X.shape[0], coefficients.shape[1]))
+    start = None if callable(kernel) else origin(Z, kernel)
+    right = None if callable(kernel) else prepared(Z, kernel, start)
+    tiles = row_blocks(Z.shape[0], TILE_COLUMNS)
+
+    def add(rows: slice) -> None:
+        left = None if right is None else prepared(X[rows], kernel, start)
+        for columns in tiles:
+            if left is None:
+                K = kernel(X[rows], Z[columns])
+            else:
+                K = np.empty((rows.stop - rows.start, columns.stop - columns.start), dtype=X.dtype)
+                fill_tile(K, left, taken(right, columns), kernel)
+            sums[rows] += K @ coefficients[columns].astype(K.dtype, copy=False)
+
+    results_of(add, row_blocks(X.shape[0], BLOCK_ROWS), 1 if callable(kernel) else n_threads)
+    return sums

@@ -1,0 +1,230 @@
+"""Support vector machines in their dual form (decks C and E), for classes and for amounts alike.
+
+    maximise   yᵀβ - ε Σ|β| - ½ βᵀ(K + R)β      with  Σβ = 0  and  low ≤ β ≤ high        f(x) = Σ β_i k(x_i, x) + b
+
+    classes, slack ξ        y = ±1, β = yα       0 ≤ α ≤ C                R = 0        ε = 0
+    classes, slack ξ²       the same             0 ≤ α                    R = 1/(2C)
+    amounts                 y as they are        -C ≤ β ≤ C, or any β     the same     ε: the tube without cost
+
+A round takes a working set of about a thousand variables, does the best it can with them (``working_set``), and adds
+what changed to the scores Kβ of all rows. Variables that have been at a bound for good can be set aside:
+
+    rounds … ──► what rounds cost since the start ≥ what it costs to come back ──► set aside ──► rounds among the rest
+                 … nobody left violates tol ──► scores of those aside ──► who violates comes back ──► … nobody: done
+
+K may be approximate (float32). Where rounding could be felt, the scores are computed anew from the rows in float64
+when all is done, and the work goes on with these until they agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from eigenwood.core.margin.working_set import improve, most_violating, rise_and_fall
+
+WORKING_SET = 1536
+SHARE = 0.1
+STEPS_PER_VARIABLE = 20  # in a round
+ADD_WORK = 16.0  # multiplications of a matrix product that take as long as adding one kept value to a score
+WORTH = 0.7  # set aside if no more than this share of the columns would be left
+FELT = 0.25  # rounding of scores that is more than this share of tol is felt
+MOST_RENEWALS = 3  # of the scores
+HARDLY, MOST_IDLE = 1e-14, 10  # rounds in which the sum grows by less than this share of itself, one after the other
+
+
+class KernelRows(Protocol):
+    """Where the kernel values come from: ``RecentRows`` or ``LinearRows``."""
+
+    n_rows: int
+    columns: np.ndarray
+    value_work: float
+    rounding: float
+
+    def among(self, rows: np.ndarray) -> np.ndarray: ...
+    def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> None: ...
+    def set_aside_all_but(self, columns: np.ndarray) -> None: ...
+    def bring_back(self, columns: np.ndarray) -> None: ...
+    def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> np.ndarray: ...
+
+
+class Dual(NamedTuple):
+    """The problem; see the picture above."""
+
+    target: np.ndarray  # (n,) y
+    low: np.ndarray
+    high: np.ndarray
+    ridge: np.ndarray  # R
+    epsilon: float = 0.0
+
+
+class DualRule(NamedTuple):
+    """When to stop, and how."""
+
+    tol: float
+    max_steps: int
+    shrinking: bool = True
+    working_set: int = WORKING_SET
+
+
+class DualStep(NamedTuple):
+    """Where the solver stands: always a feasible point. The arrays are copies."""
+
+    beta: np.ndarray
+    scores: np.ndarray  # Kβ; of rows that are set aside, as they were
+    aside: np.ndarray  # which are
+    violation: float  # among those not set aside
+    n_steps: int
+    n_rounds: int
+    converged: bool
+    whole: bool
+    last: bool
+
+
+def dual_svm_steps(rows: KernelRows, dual: Dual, rule: DualRule, start: np.ndarray | None = None) -> Iterator[DualStep]:
+    """Yield after every round, until no pair violates ``tol`` or nothing grows; ``start`` must be feasible."""
+    work = _Work(rows, dual, rule, start)
+    while True:
+        converged = work.is_done()
+        last = converged or work.n_steps >= rule.max_steps or work.n_idle >= MOST_IDLE
+        yield work.step(converged, last)
+        if last:
+            return
+        work.do_round()
+        if rule.shrinking:
+            work.set_aside()
+
+
+class _Work:
+    """What changes from round to round."""
+
+    def __init__(self, rows: KernelRows, dual: Dual, rule: DualRule, start: np.ndarray | None) -> None:
+        self._rows, self._dual, self._rule = rows, dual, rule
+        self._beta = np.zeros(rows.n_rows) if start is None else start.copy()
+        self._scores = np.zeros(rows.n_rows)
+        if self._beta.any():
+            self._renew_scores(np.arange(rows.n_rows))
+        self._members = np.empty(0, dtype=np.int64)
+        self._is_complete = True  # the scores of all rows are known
+        self._size = min(rule.working_set, rows.n_rows)
+        self._spent = self._total = 0.0
+        self.n_steps = self.n_rounds = self.n_idle = self._n_renewals = 0
+
+    def is_done(self) -> bool:
+        """Return whether no pair violates ``tol``; who was set aside and violates it comes back."""
+        self._look(self._rows.columns)
+        if self._violation > self._rule.tol:
+            return False
+        self._complete_scores()
+        everybody = np.arange(self._rows.n_rows)
+        self._look(everybody)
+        if self._violation <= self._rule.tol:
+            return True
+        top, bottom = self._rise.max(), self._fall.min()
+        middle = 0.5 * (top + bottom)
+        violating = np.flatnonzero((self._rise > middle) | (self._fall < middle))
+        if np.setdiff1d(violating, self._rows.columns).size:
+            self._rows.bring_back(violating)
+            self._spent = 0.0
+        self._look(self._rows.columns)
+        return False
+
+    def step(self, converged: bool, last: bool) -> DualStep:
+        """Return where the solver stands."""
+        aside = np.zeros(self._rows.n_rows, dtype=bool)
+        if not self._is_complete:
+            aside[:] = True
+            aside[self._rows.columns] = False
+        return DualStep(
+            self._beta.copy(),
+            self._scores.copy(),
+            aside,
+            self._violation,
+            self.n_steps,
+            self.n_rounds,
+            converged,
+            whole=True,
+            last=last,
+        )
+
+    def do_round(self) -> None:
+        """Improve a working set and add what changed to the scores of all columns."""
+        dual, active = self._dual, self._rows.columns
+        before = np.searchsorted(active, self._members[np.isin(self._members, active)])
+        members = active[most_violating(self._rise, self._fall, before, self._size)]
+        K = self._rows.among(members)
+        K[np.arange(members.size), np.arange(members.size)] += dual.ridge[members]
+        beta, errors = self._beta[members], self._errors(members)
+        bounds = dual.low[members], dual.high[members]
+        most = min(STEPS_PER_VARIABLE * members.size, self._rule.max_steps - self.n_steps)
+        n_steps, growth = improve(K, errors, beta, *bounds, dual.epsilon, self._rule.tol, SHARE, most)
+        inside = (beta > bounds[0]) & (beta < bounds[1]) & (beta != 0.0)
+        self._add(members, beta, inside)
+        self._members = members[np.argsort(~inside, kind="stable")]  # those in between are likely to move again
+        self.n_steps, self.n_rounds, self._total = self.n_steps + n_steps, self.n_rounds + 1, self._total + growth
+        self.n_idle = self.n_idle + 1 if growth <= HARDLY * abs(self._total) else 0
+
+    def set_aside(self) -> None:
+        """Leave out variables at a bound they do not wish to leave, once rounds have cost as much as coming back."""
+        active = self._rows.columns
+        back = self._rows.value_work * np.count_nonzero(self._beta) * self._rows.n_rows
+        if self._spent < back:
+            return
+        self._look(active)
+        top, bottom = self._rise.max(), self._fall.min()
+        stays = (self._rise >= bottom) | (self._fall <= top)
+        if np.count_nonzero(stays) <= WORTH * active.size:
+            self._rows.set_aside_all_but(active[stays])
+            self._is_complete, self._spent = False, 0.0
+
+    def _look(self, among: np.ndarray) -> None:
+        """Find out what rises bring and falls cost."""
+        bounds = self._dual.low[among], self._dual.high[among]
+        self._rise, self._fall = rise_and_fall(self._errors(among), self._beta[among], *bounds, self._dual.epsilon)
+        self._violation = max(float(self._rise.max() - self._fall.min()), 0.0)
+
+    def _errors(self, among: np.ndarray) -> np.ndarray:
+        dual = self._dual
+        return dual.target[among] - self._scores[among] - dual.ridge[among] * self._beta[among]
+
+    def _add(self, members: np.ndarray, beta: np.ndarray, inside: np.ndarray) -> None:
+        """Give the members their new values, and add the change to the scores of all columns."""
+        change, active = beta - self._beta[members], self._rows.columns
+        self._beta[members] = beta
+        moved = np.flatnonzero(change)
+        told = members[moved], change[moved]
+        if active.size == self._rows.n_rows:
+            self._rows.add(*told, self._scores, inside[moved])
+        else:
+            scores = self._scores[active]
+            self._rows.add(*told, scores, inside[moved])
+            self._scores[active], self._is_complete = scores, False
+        self._spent += ADD_WORK * moved.size * active.size
+
+    def _complete_scores(self) -> None:
+        """Compute the scores of those set aside, and all of them where rounding could be felt."""
+        if (
+            self._n_renewals < MOST_RENEWALS
+            and self._rows.rounding * np.linalg.norm(self._beta) > FELT * self._rule.tol
+        ):
+            self._n_renewals += 1
+            self._renew_scores(np.arange(self._rows.n_rows))
+        elif not self._is_complete:
+            self._renew_scores(np.setdiff1d(np.arange(self._rows.n_rows), self._rows.columns))
+        self._is_complete = True
+
+    def _renew_scores(self, of: np.ndarray) -> None:
+        support = np.flatnonzero(self._beta)
+        self._scores[of] = self._rows.exact_scores(support, self._beta[support], of)
+
+
+def offset(dual: Dual, beta: np.ndarray, scores: np.ndarray) -> float:
+    """Return b: the mean of what variables between their bounds say, or else the middle of what is possible."""
+    errors = dual.target - scores - dual.ridge * beta
+    rise, fall = rise_and_fall(errors, beta, dual.low, dual.high, dual.epsilon)
+    inside = (beta > dual.low) & (beta < dual.high) & ((beta != 0.0) | (dual.epsilon == 0.0))
+    if inside.any():
+        return float(rise[inside].mean())
+    return float(0.5 * (rise.max() + fall.min()))
