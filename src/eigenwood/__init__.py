@@ -10,6 +10,7 @@ from eigenwood.estimators.pca import PCA
 from eigenwood.estimators.perceptron import Perceptron
 from eigenwood.estimators.registry import verify
 from eigenwood.estimators.rules import rules
+from eigenwood.estimators.svm import SVC, SVR
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from eigenwood.models.file import load, save
 from eigenwood.proofs.claim import Certificate, Claim
@@ -17,6 +18,8 @@ from eigenwood.validation.kernels import gamma_from_s, gamma_from_sigma
 
 __all__ = [
     "PCA",
+    "SVC",
+    "SVR",
     "BaggingClassifier",
     "BaggingRegressor",
     "Certificate",

@@ -95,6 +95,21 @@ SHARED = {
     ),
     "validation_fraction": Words("float, default=0.25", "The rows put aside for ``prune='validation'``."),
     "n_folds": Words("int, default=5", "The folds of ``prune='cost_complexity_cv'``."),
+    "C": Words("float, default=1.0", "What slack costs, for each unit of it: a large C follows the rows more closely."),
+    "slack": Words(
+        "'hinge' or 'squared', default='hinge'",
+        "Whether slack ξ costs C ξ, as in scikit-learn, or C ξ² (deck E).",
+    ),
+    "shrinking": Words(
+        "bool, default=True",
+        "Set rows aside that have settled, when that saves work; at the end all are looked at again.",
+    ),
+    "tol": Words("float, default=1e-3", "The violation of the KKT conditions at which the fit is done, as in LIBSVM."),
+    "cache_size": Words("float or None, default=None", "Scikit-learn's name for ``memory_limit``, which goes first."),
+    "warm_start": Words(
+        "bool, default=False", "Begin with the coefficients of the fit before: a path of C is faster that way."
+    ),
+    "verbose": Words("bool or int, default=False", "Taken for scikit-learn's sake; progress comes by callbacks."),
     "memory_limit": Words(
         "float, default=1000",
         "Megabytes for kernel values that are kept; what does not fit is computed again in blocks.",

@@ -17,6 +17,7 @@ from eigenwood.estimators.forest import RandomForestClassifier, RandomForestRegr
 from eigenwood.estimators.kernel_perceptron import KernelPerceptron, verify_kernel_perceptron
 from eigenwood.estimators.pca import PCA, verify_pca
 from eigenwood.estimators.perceptron import Perceptron, verify_perceptron
+from eigenwood.estimators.svm import SVC, SVR, verify_machine
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor, verify_tree
 from eigenwood.proofs.claim import Certificate
 from eigenwood.validation.targets import check_training
@@ -34,6 +35,7 @@ class Entry:
     verify: Callable[..., Certificate]
     tries: tuple[dict[str, Any], ...] = field(default=())
     takes_tables: bool = False  # categories and missing values themselves, without an encoder in front
+    checks_rows: bool = False  # its verifier takes X, y and weights as they are
 
 
 ENTRIES = (
@@ -51,6 +53,8 @@ ENTRIES = (
             for kernel in ({"kernel": "linear"}, {"kernel": "rbf"}, {"kernel": "poly", "degree": 2, "coef0": 1.0})
         ),
     ),
+    Entry("svm", SVC, CLASSIFICATION, verify_machine, ({}, {"C": 10.0}), checks_rows=True),
+    Entry("svm-regression", SVR, REGRESSION, verify_machine, ({}, {"C": 10.0}), checks_rows=True),
     Entry(
         "decision-tree",
         DecisionTreeClassifier,
@@ -117,7 +121,7 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cert
     check_is_fitted(model)
     if entry.task == TRANSFORMATION:
         return entry.verify(model, X, *(() if sample_weight is None else (sample_weight,)))
-    if entry.takes_tables:
+    if entry.takes_tables or entry.checks_rows:
         return entry.verify(model, X, y, sample_weight)
     data = check_training(
         model, X, y, sample_weight, accept_sparse=True, known=getattr(model, "classes_", None), reset=False

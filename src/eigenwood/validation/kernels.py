@@ -11,6 +11,8 @@ from eigenwood.errors import InputError
 from eigenwood.validation.params import Number, check_values
 
 BLOCK_ENTRIES = 65536
+SLAB_ROWS = 512
+SYMMETRY = 1e-6  # what k(x, z) and k(z, x) may differ by, as a share of the largest value
 
 
 def gamma_value(gamma: str | float, X: Any, weights: np.ndarray | None = None) -> float:
@@ -111,3 +113,17 @@ def check_power(who: str, largest: float, degree: int, dtype: np.dtype) -> None:
             f"{who}: degree must keep (gamma x·z + coef0)^degree within {dtype}; got {degree} for values up to "
             f"{largest:.2g}."
         )
+
+
+def check_symmetric(who: str, K: np.ndarray, what: str) -> None:
+    """Raise unless k(x, z) = k(z, x) up to rounding, a slab of rows at a time."""
+    allowed = SYMMETRY * float(np.abs(K).max(initial=0.0))
+    for start in range(0, K.shape[0], SLAB_ROWS):
+        slab = slice(start, start + SLAB_ROWS)
+        off = np.abs(K[slab, start:] - K[start:, slab].T)
+        if off.size and off.max() > allowed:
+            i, j = np.unravel_index(int(off.argmax()), off.shape)
+            raise InputError(
+                f"{who}: {what} must be symmetric; got {K[start + i, start + j]:.6g} for rows {start + i} and "
+                f"{start + j}, and {K[start + j, start + i]:.6g} the other way round."
+            )

@@ -89,7 +89,8 @@ class RecentRows:
             return 0.0
         eps = float(np.finfo(np.float32).eps) / 2.0
         if kernel.code in GAUSSIAN:
-            return eps * (1.0 + 2.0 * kernel.gamma * float(rows.norms.mean()))
+            distance = 2.0 * kernel.gamma * float(rows.norms.mean())
+            return eps * (min(1.0, distance) + distance)
         return eps * float(np.abs(self._table.diagonal).mean())
 
     def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> np.ndarray:

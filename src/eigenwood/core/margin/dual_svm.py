@@ -228,3 +228,19 @@ def offset(dual: Dual, beta: np.ndarray, scores: np.ndarray) -> float:
     if inside.any():
         return float(rise[inside].mean())
     return float(0.5 * (rise.max() + fall.min()))
+
+
+def feasible(dual: Dual, beta: np.ndarray) -> np.ndarray:
+    """Return coefficients within their bounds that add up to 0, close to those given: the longer side is shortened.
+
+    >>> dual = Dual(np.array([1.0, 1.0, -1.0]), np.array([0.0, 0.0, -2.0]), np.array([2.0, 2.0, 0.0]), np.zeros(3))
+    >>> feasible(dual, np.array([3.0, 2.0, -1.0]))
+    array([ 0.5,  0.5, -1. ])
+    """
+    beta = np.clip(beta, dual.low, dual.high)
+    rising, falling = beta[beta > 0.0].sum(), -beta[beta < 0.0].sum()
+    if min(rising, falling) == 0.0:
+        return np.zeros(beta.size)
+    beta[beta > 0.0] *= min(1.0, falling / rising)
+    beta[beta < 0.0] *= min(1.0, rising / falling)
+    return beta

@@ -1,0 +1,123 @@
+"""What can be proved about a support vector machine, from its coefficients and the scores of the rows alone.
+
+    primal   ½‖w‖² + Σ loss(y_i, f_i)                  f_i = (Kβ)_i + b
+    dual     yᵀβ - ε Σ|β| - ½ βᵀ(K + R)β               never above the primal, for any β within the bounds: weak duality
+    gap      primal - dual                             0 at the solution: strong duality (deck E)
+
+The loss of a row that may rise (high > 0) is high · max(0, e - ε) with e = y_i - f_i; that of one that may fall is
+-low · max(0, -e - ε). Where the bounds are infinite there is R instead, and the loss is its square over 2R.
+
+If a rise brings at most v more than a fall costs, then the gap is at most v Σ (high - low): each term of it is the room
+that a variable has left, times what it would bring.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from eigenwood.core.margin.dual_svm import Dual
+from eigenwood.core.margin.working_set import rise_and_fall
+from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, measured
+
+ROUNDING = 1e-9  # a share by which sums may miss an exact equation
+
+
+class MachineFacts(NamedTuple):
+    """The numbers of one problem."""
+
+    label: str
+    primal: float
+    dual: float
+    violation: float  # of the KKT conditions, as LIBSVM measures it
+    squared_norm: float  # ‖w‖²
+    balance: float  # |Σβ| beside Σ|β|
+    out_of_bounds: float  # how far a coefficient is out of its bounds, beside the largest
+    n_bound: int  # support vectors at their upper bound
+    n_free: int  # and between
+    left_out_bound: float | None  # what share of the rows can be wrong when left out; None for amounts
+    room: float  # Σ (high - low); infinite where nothing bounds the coefficients
+    rounding: float  # what rounding in scores can add to the violation
+
+
+def machine_facts(
+    dual: Dual, beta: np.ndarray, scores: np.ndarray, intercept: float, mass: np.ndarray, label: str, rounding: float
+) -> MachineFacts:
+    """Return the numbers of one problem; ``scores`` are Kβ, ``mass`` are the weights of the rows."""
+    squared_norm = max(float(beta @ scores), 0.0)
+    losses = row_losses(dual, dual.target - scores - intercept)
+    rise, fall = rise_and_fall(dual.target - scores - dual.ridge * beta, beta, dual.low, dual.high, dual.epsilon)
+    size = np.abs(beta)
+    at_bound = (beta != 0.0) & ((beta == dual.low) | (beta == dual.high))
+    beyond = np.maximum(np.maximum(dual.low - beta, beta - dual.high), 0.0)
+    is_classes = dual.epsilon == 0.0 and bool(np.isin(dual.target, (-1.0, 1.0)).all())
+    return MachineFacts(
+        label,
+        primal=0.5 * squared_norm + float(losses.sum()),
+        dual=float(dual.target @ beta - dual.epsilon * size.sum() - 0.5 * (squared_norm + dual.ridge @ (beta * beta))),
+        violation=max(float(rise.max() - fall.min()), 0.0),
+        squared_norm=squared_norm,
+        balance=abs(float(beta.sum())) / max(float(size.sum()), 1e-300),
+        out_of_bounds=float(beyond.max()) / max(float(size.max()), 1e-300),
+        n_bound=int(at_bound.sum()),
+        n_free=int(np.count_nonzero(beta)) - int(at_bound.sum()),
+        left_out_bound=float(mass[beta != 0.0].sum() / mass.sum()) if is_classes else None,
+        room=float((dual.high - dual.low).sum()),
+        rounding=rounding,
+    )
+
+
+def row_losses(dual: Dual, errors: np.ndarray) -> np.ndarray:
+    """Return what each row costs in the primal, for errors y - f."""
+    above, below = np.maximum(errors - dual.epsilon, 0.0), np.maximum(-errors - dual.epsilon, 0.0)
+    above, below = np.where(dual.high > 0.0, above, 0.0), np.where(dual.low < 0.0, below, 0.0)
+    if dual.ridge.any():
+        return (above**2 + below**2) / (2.0 * dual.ridge)
+    return np.where(above > 0.0, dual.high, 0.0) * above - np.where(below > 0.0, dual.low, 0.0) * below
+
+
+def machine_certificate(problems: list[MachineFacts], tol: float, converged: bool) -> Certificate:
+    """Return the claims about every problem; how far the conditions may be violated is claimed of a finished fit."""
+    return Certificate(tuple(claim for facts in problems for claim in machine_claims(facts, tol, converged)))
+
+
+def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Claim]:
+    """Return the claims about one problem."""
+    gap = facts.primal - facts.dual
+    size = max(abs(facts.primal), abs(facts.dual), 1e-300)
+    claims = [
+        measured(f"primal{facts.label}", "½‖w‖² + C Σξ", facts.primal),
+        measured(f"dual{facts.label}", "no model costs less than this", facts.dual),
+        gap_claim(facts, gap, size),
+        at_least(f"duality{facts.label}", "primal - dual, up to rounding", gap, -1e-6 * size),
+        violation_claim(facts, tol, converged),
+        at_most(f"balance{facts.label}", "|Σβ| beside Σ|β|", facts.balance, ROUNDING),
+        at_most(f"bounds{facts.label}", "coefficients out of their bounds", facts.out_of_bounds, ROUNDING),
+    ]
+    if facts.squared_norm > 0.0 and facts.left_out_bound is not None:
+        claims.append(measured(f"margin{facts.label}", "2/‖w‖", 2.0 / np.sqrt(facts.squared_norm)))
+    claims.append(measured(f"support at bound{facts.label}", "rows with slack", facts.n_bound))
+    claims.append(measured(f"support free{facts.label}", "rows that fix the surface", facts.n_free))
+    if facts.left_out_bound is not None:
+        claims.append(
+            measured(f"left out{facts.label}", "leave-one-out error ≤ share of support vectors", facts.left_out_bound)
+        )
+    return claims
+
+
+def gap_claim(facts: MachineFacts, gap: float, size: float) -> Claim:
+    """Return the gap, and what bounds it."""
+    statement = "primal - dual: how much the model costs beyond the best one, at most"
+    if not np.isfinite(facts.room):
+        return measured(f"gap{facts.label}", statement, gap)
+    bound = facts.violation * facts.room + 1e-6 * size
+    return at_most(f"gap{facts.label}", f"{statement}; ≤ violation · Σ C", gap, bound)
+
+
+def violation_claim(facts: MachineFacts, tol: float, converged: bool) -> Claim:
+    """Return the violation of the KKT conditions, below ``tol`` and rounding if the fit was finished."""
+    name = f"KKT violation{facts.label}"
+    if not converged:
+        return measured(name, "what a pair of coefficients could still gain, at first", facts.violation)
+    return at_most(name, "no pair of coefficients gains more, at first", facts.violation, tol + facts.rounding)
