@@ -103,16 +103,36 @@ class RecentRows:
 
     def among(self, rows: np.ndarray) -> np.ndarray:
         """Return the kernel values among some rows."""
-        ids = self._ids[rows]
         square = np.empty((rows.size, rows.size), dtype=self._buffer.dtype)
+        groups = [np.flatnonzero((rows >= start) & (rows < stop)) for start, stop in pairwise(self._ends)]
+        for number, (own, part) in enumerate(zip(groups, self._parts, strict=True)):
+            if part.known is None:
+                square[np.ix_(own, own)] = self._within(self._ids[rows[own]])
+            else:
+                local = rows[own] - self._ends[number]
+                square[np.ix_(own, own)] = part.known[np.ix_(local, local)]
+            for other in groups[number + 1 :]:
+                across = self._across(self._ids[rows[own]], self._ids[rows[other]])
+                square[np.ix_(own, other)], square[np.ix_(other, own)] = across, across.T
+        square[np.arange(rows.size), np.arange(rows.size)] = self._table.diagonal[self._ids[rows]]
+        return square
+
+    def _within(self, ids: np.ndarray) -> np.ndarray:
+        """Return the kernel values among some rows of the table; half of them are computed."""
+        square = np.empty((ids.size, ids.size), dtype=self._buffer.dtype)
         members = some_of(self._table.rows, ids)
 
         def fill(some: slice) -> None:
-            square[some] = self._tile(ids[some], some_of(members, some), ids, members)
+            rest = slice(some.start, ids.size)
+            square[some, rest] = self._tile(ids[some], some_of(members, some), ids[rest], some_of(members, rest))
+            square[rest, some] = square[some, rest].T
 
-        results_of(fill, row_blocks(rows.size, TILE_ROWS), self._threads)
-        square[np.arange(rows.size), np.arange(rows.size)] = self._table.diagonal[ids]
+        results_of(fill, row_blocks(ids.size, TILE_ROWS), self._threads)
         return square
+
+    def _across(self, ids: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Return the kernel values of some rows of the table and others."""
+        return self._tile(ids, some_of(self._table.rows, ids), others, some_of(self._table.rows, others))
 
     def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> None:
         """Add Σ change_i k(x_i, ·) to the scores of all columns; rows marked ``again`` are kept, if there is room."""

@@ -25,7 +25,7 @@ import numpy as np
 
 from eigenwood.core.margin.working_set import improve, most_violating, rise_and_fall
 
-WORKING_SET = 1536
+MOST_MEMBERS, LEAST_MEMBERS, MEMBER_SHARE = 1536, 256, 8  # of a working set: an eighth of all rows, within these
 SHARE = 0.1
 STEPS_PER_VARIABLE = 20  # in a round
 ADD_WORK = 16.0  # multiplications of a matrix product that take as long as adding one kept value to a score
@@ -66,7 +66,7 @@ class DualRule(NamedTuple):
     tol: float
     max_steps: int
     shrinking: bool = True
-    working_set: int = WORKING_SET
+    most_members: int = MOST_MEMBERS
 
 
 class DualStep(NamedTuple):
@@ -108,7 +108,7 @@ class _Work:
             self._renew_scores(np.arange(rows.n_rows))
         self._members = np.empty(0, dtype=np.int64)
         self._is_complete = True  # the scores of all rows are known
-        self._size = min(rule.working_set, rows.n_rows)
+        self._size = max(2, min(rule.most_members, max(LEAST_MEMBERS, rows.n_rows // MEMBER_SHARE), rows.n_rows))
         self._spent = self._total = 0.0
         self.n_steps = self.n_rounds = self.n_idle = self._n_renewals = 0
 
