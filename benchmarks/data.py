@@ -111,3 +111,30 @@ def california_ten_times(n_times: int = 10, noise: float = 0.01, seed: int = 0) 
         "y_test": houses.y[test],
         "source": np.array("california_housing"),
     }
+
+
+def census_in_zeros_and_ones() -> Arrays:
+    """Return the census as 123 zeros and ones (a9a), which is small enough to be dense."""
+    from eigenwood.data.datasets import load
+
+    census = load("a9a")
+    arrays: Arrays = {"source": np.array("a9a")}
+    for part, rows in (("", census.split.train), ("_test", census.split.test)):
+        arrays |= {"X" + part: census.X[rows].toarray().astype(np.float64), "y" + part: census.y[rows]}
+    return arrays
+
+
+def california_scaled(seed: int = 0) -> Arrays:
+    """Return four fifths of the districts to learn from and the others to test, by the scale of the former."""
+    from eigenwood.data.datasets import load
+
+    houses = load("california_housing")
+    train, test = np.split(np.random.default_rng(seed).permutation(houses.y.size), [houses.y.size * 4 // 5])
+    mean, scale = houses.X[train].mean(axis=0), houses.X[train].std(axis=0)
+    return {
+        "X": (houses.X[train] - mean) / scale,
+        "y": houses.y[train],
+        "X_test": (houses.X[test] - mean) / scale,
+        "y_test": houses.y[test],
+        "source": np.array("california_housing"),
+    }

@@ -36,6 +36,7 @@ OJA_BATCH, OJA_ROWS, OJA_EPOCHS = 64, 30_000, 5  # rows of a batch; of all batch
 OJA_ROUND = 16  # batches between two looks at the model so far
 SETTLED = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}  # ‖Cv - λv‖ / λ₁ at which an iteration ends
 MACHINE_PRECISION = {np.dtype(np.float32): 3e-6, np.dtype(np.float64): 1e-12}
+NEXT_TO_NOTHING = 1e-8  # ‖AᵀAv - s²v‖ beside the largest s²
 LIFTED = 1.0 / 16.0  # of a tolerance, where pairs of AAᵀ are found one by one: on the way back to AᵀA errors grow
 MOST_PRODUCTS = 20  # times the size of the matrix, should an iteration never settle
 NARROWEST, WIDEST, SHARE_BLOCK = 8, 32, 32  # columns of a block that is multiplied at once
@@ -359,14 +360,21 @@ def in_features(step: Any, source: Any, scaling: Scaling, request: Request) -> F
 def lifted(pairs: Pairs, source: Any, scaling: Scaling, request: Request) -> Found:
     """Return the components of pairs (s², u) of AAᵀ: v = Aᵀu / s, at right angles also where s is only rounding.
 
-    What is left is lifted in the same way: AᵀA v - s²v = Aᵀ(AAᵀu - s²u) / s.
+    What is left is lifted in the same way: AᵀA v - s²v = Aᵀ(AAᵀu - s²u) / s. Where next to nothing is left, its length
+    is bounded instead, by that of A.
     """
-    count = pairs.values.size
-    both = source.lifted(np.hstack([pairs.vectors, pairs.leftovers]), scaling, request.n_threads)
     values = np.maximum(pairs.values, 0.0)
-    lengths = np.sqrt(np.maximum(values, request.nothing * values.max(initial=0.0)))
-    leftovers = np.divide(both[:, count:], lengths, out=np.zeros_like(both[:, count:]), where=lengths > 0.0)
-    return found(scaling, Pairs(values, straightened(both[:, :count], request.n_threads), leftovers), request)
+    largest = float(values.max(initial=0.0))
+    lengths = np.sqrt(np.maximum(values, request.nothing * largest))
+    factors = np.divide(1.0, lengths, out=np.zeros(lengths.size), where=lengths > 0.0)
+    left = np.sqrt(largest) * factors * pairs.residuals()
+    if left.max(initial=0.0) <= NEXT_TO_NOTHING * largest:
+        both, leftovers = source.lifted(pairs.vectors, scaling, request.n_threads), left[None, :]
+    else:
+        both = source.lifted(np.hstack([pairs.vectors, pairs.leftovers]), scaling, request.n_threads)
+        leftovers = both[:, values.size :] * factors
+    vectors = straightened(both[:, : values.size], request.n_threads)
+    return found(scaling, Pairs(values, vectors, leftovers), request)
 
 
 def measured(directions: np.ndarray, count: int, operator: Callable[[np.ndarray], np.ndarray]) -> Pairs:

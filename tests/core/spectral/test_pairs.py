@@ -291,7 +291,7 @@ def test_null_pairs_take_the_place_of_rounding():
     rounded = exact._replace(values=np.array([4.0, 1.0, 3e-16, -2e-16]))
     pairs = with_null_pairs(rounded, 5, nothing=1e-15)
     assert_array_equal(pairs.values, [4.0, 1.0, 0.0, 0.0, 0.0])
-    assert_array_equal(pairs.leftovers[:, :2], exact.leftovers[:, :2])
+    assert_array_equal(pairs.residuals()[:2], exact.residuals()[:2])
     assert_orthonormal(pairs.vectors)
     assert_array_equal(pairs.vectors[:, :2], exact.vectors[:, :2])
     assert_allclose(pairs.residuals()[2:], 4e-15)  # as long as what was called nothing

@@ -31,7 +31,7 @@ class Pairs(NamedTuple):
 
     values: np.ndarray  # (k,)
     vectors: np.ndarray  # (m, k)
-    leftovers: np.ndarray  # (m, k)
+    leftovers: np.ndarray  # (m, k), or (1, k) where only the lengths are known
 
     def residuals(self) -> np.ndarray:
         """Return ‖Mv - λv‖ of every pair."""
@@ -126,7 +126,7 @@ def straightened(vectors: np.ndarray, n_threads: int = 1) -> np.ndarray:
     if lengths.size == 0 or lengths.min() <= SHORT * lengths.max():
         return orthonormal(vectors)
     V = vectors / lengths
-    blocks = row_blocks(V.shape[0], PRODUCT_ROWS)
+    blocks = row_blocks(V.shape[0], PRODUCT_ROWS)  # each turned in place: fresh memory costs more than the products
     for _ in range(MOST_ROUNDS):
         parts = results_of(partial(_angles, V), blocks, n_threads)
         angles = np.sum(parts, axis=0) - np.eye(V.shape[1])
@@ -137,7 +137,7 @@ def straightened(vectors: np.ndarray, n_threads: int = 1) -> np.ndarray:
             break
         lower = linalg.cholesky(angles + np.eye(V.shape[1]), lower=True, check_finite=False)
         turn = linalg.solve_triangular(lower, np.eye(V.shape[1]), lower=True, check_finite=False).T
-        V = np.concatenate(results_of(partial(_turned, V, turn), blocks, n_threads))
+        results_of(partial(_turn, V, turn), blocks, n_threads)
     return V
 
 
@@ -145,8 +145,8 @@ def _angles(V: np.ndarray, rows: slice) -> np.ndarray:
     return V[rows].T @ V[rows]
 
 
-def _turned(V: np.ndarray, turn: np.ndarray, rows: slice) -> np.ndarray:
-    return V[rows] @ turn
+def _turn(V: np.ndarray, turn: np.ndarray, rows: slice) -> None:
+    V[rows] = V[rows] @ turn
 
 
 def with_null_pairs(pairs: Pairs, count: int, nothing: float) -> Pairs:
@@ -160,9 +160,9 @@ def with_null_pairs(pairs: Pairs, count: int, nothing: float) -> Pairs:
         return pairs.first(count)
     n_null = count - n_real
     vectors = with_null_directions(pairs.vectors[:, :n_real], count)
-    rounding = nothing * pairs.values.max(initial=0.0) * vectors[:, n_real:]  # Mv may be so long
-    leftovers = np.hstack([pairs.leftovers[:, :n_real], rounding])
-    return Pairs(np.append(pairs.values[:n_real], np.zeros(n_null)), vectors, leftovers)
+    rounding = np.full(n_null, nothing * pairs.values.max(initial=0.0))  # Mv may be so long
+    lengths = np.append(pairs.residuals()[:n_real], rounding)
+    return Pairs(np.append(pairs.values[:n_real], np.zeros(n_null)), vectors, lengths[None, :])
 
 
 def with_null_directions(vectors: np.ndarray, count: int) -> np.ndarray:
@@ -188,11 +188,12 @@ def with_null_directions(vectors: np.ndarray, count: int) -> np.ndarray:
 
 
 def signed(components: np.ndarray) -> np.ndarray:
-    """Return the rows with their signs chosen: the entry of largest size is positive.
+    """Choose the signs of the rows, in place, so that the entry of largest size is positive; return them.
 
     >>> signed(np.array([[0.6, -0.8]]))
     array([[-0.6,  0.8]])
     """
-    largest = np.abs(components).argmax(axis=1)
-    signs = np.where(components[np.arange(largest.size), largest] < 0.0, -1.0, 1.0)
-    return components * signs[:, None].astype(components.dtype)
+    for component in components:
+        if component[np.abs(component).argmax()] < 0.0:
+            np.negative(component, out=component)
+    return components
