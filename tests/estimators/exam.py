@@ -34,6 +34,16 @@ ROUNDED = {
 SUMS_OVER_ROWS = ("PCA",)
 
 
+# What these keep of a row they keep of each of its copies, and share the coefficient among them.
+SHARES_AMONG_COPIES = ("SVC", "SVR")
+
+# Their n_iter_ counts moves of pairs, as in scikit-learn, of which a round has many.
+COUNTS_MOVES = ("SVC", "SVR")
+
+# What these predict is no mean of amounts, and may lie beyond all of them.
+OVERSHOOTS = ("SVR",)
+
+
 def candidates() -> list[tuple[str, Entry, dict]]:
     """Return every registered estimator with its defaults, and with the settings that ``learn`` tries."""
     settings = [(entry, params) for entry in ENTRIES for params in ({}, *(tried for tried in entry.tries if tried))]
@@ -85,6 +95,11 @@ def result(model: Any, X: Any) -> np.ndarray:
     methods = ("decision_function", "predict_proba", "transform", "predict")
     values = getattr(model, next(name for name in methods if hasattr(model, name)))(X)
     return values.toarray() if sparse.issparse(values) else np.asarray(values)
+
+
+def counted_rounds(model: Any) -> int | None:
+    """Return how many rounds a fitted model says it had, if it says it."""
+    return None if type(model).__name__ in COUNTS_MOVES else getattr(model, "n_iter_", None)
 
 
 def learnt(model: Any) -> dict[str, Any]:

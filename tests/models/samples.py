@@ -14,6 +14,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 from eigenwood import (
     PCA,
+    SVC,
+    SVR,
     BaggingClassifier,
     BaggingRegressor,
     DecisionTreeClassifier,
@@ -53,6 +55,12 @@ def three(X: np.ndarray) -> np.ndarray:
     return np.digitize(X[:, 0] + X[:, 1] * X[:, 2], [0.8, 1.6])
 
 
+def thirds(X: np.ndarray) -> np.ndarray:
+    """Return codes 0, 1 and 2 of about as many rows each."""
+    total = X.sum(axis=1)
+    return np.digitize(total, np.quantile(total, [0.33, 0.67]))
+
+
 def mixed_frame() -> pa.Table:
     """Return a table with numbers, categories and holes."""
     sizes = [1.5, None, 3.0, 4.5, 2.0, 2.5, None, 8.0]
@@ -88,6 +96,12 @@ def gram_sample() -> Sample:
     X = rows()
     K = linear_gram(X) ** 2
     return Sample(KernelPerceptron(kernel="precomputed", max_iter=20).fit(K, three(X)), K, three(X))
+
+
+def svm_gram_sample() -> Sample:
+    X = rows()
+    K = linear_gram(X) ** 2
+    return Sample(SVC(kernel="precomputed").fit(K, three(X)), K, three(X))
 
 
 def table_pipeline() -> Sample:
@@ -153,6 +167,15 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "kernel-perceptron-sparse": labelled(KernelPerceptron(vote="voted", max_iter=10), three, SPARSE),
     "kernel-perceptron-names": labelled(KernelPerceptron(max_iter=10), two, named(rows())),
     "kernel-perceptron-precomputed": gram_sample,
+    "svm": labelled(SVC(C=10.0), two),
+    "svm-strings": labelled(SVC(kernel="poly", degree=2, coef0=1.0), lambda X: WORDS[three(X)]),
+    "svm-pairs": labelled(SVC(C=3.0, decision_function_shape="ovo", class_weight="balanced"), thirds, SPARSE),
+    "svm-squared": labelled(SVC(slack="squared", kernel="laplacian", gamma=0.5), two, rows(dtype=np.float32)),
+    "svm-names": labelled(SVC(kernel="linear", class_weight={0: 1.0, 1: 2.5}), two, named(rows())),
+    "svm-limit": labelled(SVC(time_limit=1e-9, random_state=np.int64(3)), two),
+    "svm-precomputed": svm_gram_sample,
+    "svm-regression": labelled(SVR(C=10.0, epsilon=0.05), amounts),
+    "svm-regression-linear": labelled(SVR(kernel="linear", slack="squared"), amounts, SPARSE),
     "decision-tree": labelled(DecisionTreeClassifier(random_state=0), two),
     "decision-tree-strings": labelled(
         DecisionTreeClassifier(random_state=0, criterion="error"), lambda X: WORDS[three(X)]

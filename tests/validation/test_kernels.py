@@ -6,7 +6,8 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from eigenwood.errors import InputError
-from eigenwood.validation.kernels import check_square, checked_function, gamma_value
+from eigenwood.validation import kernels
+from eigenwood.validation.kernels import check_square, check_symmetric, checked_function, gamma_value
 
 X = np.random.default_rng(0).normal(size=(12, 4)) * 3 + 1
 
@@ -83,4 +84,36 @@ def test_a_precomputed_matrix_is_square():
     assert check_square("Who", K) is K
     assert sentence_of(lambda: check_square("Who", np.ones((3, 2)))) == (
         "Who: a precomputed X must be a square matrix of similarities; got shape (3, 2)."
+    )
+
+
+# ---- symmetry ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_slabs(monkeypatch):
+    monkeypatch.setattr(kernels, "SLAB_ROWS", 2)
+
+
+@pytest.mark.parametrize("K", [np.empty((0, 0)), np.ones((1, 1)), X @ X.T, (X @ X.T).astype(np.float32)])
+def test_a_symmetric_matrix_passes(small_slabs, K):
+    assert check_symmetric("Who", K, "kernel") is None
+
+
+def test_rounding_is_no_asymmetry(small_slabs):
+    K = X @ X.T
+    K[3, 7] += 0.9e-6 * np.abs(K).max()
+    check_symmetric("Who", K, "kernel")
+
+
+@pytest.mark.parametrize(("i", "j"), [(0, 1), (3, 7), (7, 3), (11, 0), (10, 11)])
+def test_whichever_pair_differs_is_found(small_slabs, i, j):
+    K = np.zeros((12, 12))
+    K[0, 0], K[i, j] = 2.0, 0.5
+    a, b = sorted((i, j))
+    assert sentence_of(lambda: check_symmetric("Who", K, "a precomputed X")) in (
+        f"Who: a precomputed X must be symmetric; got {K[a, b]:.6g} for rows {a} and {b}, and {K[b, a]:.6g} the other "
+        "way round.",
+        f"Who: a precomputed X must be symmetric; got {K[b, a]:.6g} for rows {b} and {a}, and {K[a, b]:.6g} the other "
+        "way round.",
     )

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.callback import with_callbacks
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.kernels.blocks import KernelFunction
@@ -24,24 +24,29 @@ from eigenwood.errors import InputError
 from eigenwood.estimators.classifying import scores_for_users
 from eigenwood.estimators.kernels import KERNEL_PARAMS, check_kernel_range, resolved_kernel
 from eigenwood.estimators.parameters import describe
-from eigenwood.estimators.state import AMOUNT, CLASS_STATE, FEATURE_STATE, FIT_STATE, FLAG, PER_PROBLEM, POSITIVE
+from eigenwood.estimators.state import AMOUNT, CLASS_STATE, COUNT, FEATURE_STATE, FIT_STATE, FLAG, PER_PROBLEM, POSITIVE
 from eigenwood.estimators.svm_problems import (
     SLACKS,
-    Problem,
+    Measured,
     Room,
-    amount_problem,
-    class_problems,
+    Task,
+    amount_task,
+    class_task,
     coefficients,
+    gathered,
+    shared,
     solvers,
     sources,
     stacked,
+    to_rows,
     unstacked,
+    value_rounding,
 )
 from eigenwood.estimators.watching import TIME_LIMIT, Watch, Watched
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.svm import MachineFacts, machine_certificate, machine_facts
 from eigenwood.validation.arrays import check_rows, check_weights
-from eigenwood.validation.kernels import check_holds_rows, check_square, check_symmetric, gamma_value
+from eigenwood.validation.kernels import check_dense_gram, check_holds_rows, check_square, check_symmetric, gamma_value
 from eigenwood.validation.memory import MEMORY_LIMIT, memory_bytes
 from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Number, Seed, check_params
 from eigenwood.validation.state import Array
@@ -49,9 +54,12 @@ from eigenwood.validation.targets import Training, check_amounts, check_training
 from eigenwood.validation.threads import N_JOBS, thread_count
 
 LIKE_LIBSVM, STEPS_PER_ROW = 10_000_000, 100  # moves of pairs after which a fit is given up, at least
+COLUMN_GIVEN = "A column-vector y was passed when a 1d array was expected; y.ravel() makes one of it."
 SAMPLED_ROWS = 64  # whose similarities are looked at before a function of the user's is believed
 DENSE_ENTRIES = 50_000_000  # of sparse support vectors that are made dense to predict
 OFF_BY = 1e-4  # of a score in float32; where it could be more, float64 is used
+LEAST_COST, LARGEST_COST = 1e-150, 1e150  # whose squares are numbers
+DEVIATIONS = 6.0  # of a normal error, which no score exceeds
 ONE_AGAINST_ONE, ONE_AGAINST_REST = SHAPES = ("ovo", "ovr")
 
 MACHINE_PARAMS = {
@@ -75,31 +83,20 @@ MACHINE_STATE = {
     "n_support_": Array("i", ("n_groups",)),
     "dual_coef_": Array("f", ("n_lines", "n_support")),
     "intercept_": PER_PROBLEM,
-    "n_iter_": Array("i", ("n_problems",)),
     "duality_gap_": PER_PROBLEM,
     "kkt_violation_": PER_PROBLEM,
     "gamma_": POSITIVE,
     "fit_status_": AMOUNT,
     "converged_": FLAG,
+    "shape_fit_": Array("i", (2,)),
     **FIT_STATE,
 }
-
-
-class Task(NamedTuple):
-    """The training rows, checked and in the order of the problems, and the problems."""
-
-    X: Any
-    y: np.ndarray
-    codes: np.ndarray  # of the classes; all 0 for amounts
-    mass: np.ndarray  # the weights of the rows
-    places: np.ndarray  # where each row stood in what was given
-    problems: list[Problem]
 
 
 class Solved(NamedTuple):
     """One problem after the fit."""
 
-    beta: np.ndarray
+    beta: np.ndarray  # of all its rows
     intercept: float
     facts: MachineFacts
 
@@ -111,9 +108,22 @@ class Machine(Watched, BaseEstimator, ABC):
     def _task(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Task:
         """Return what is to be solved, checked."""
 
+    def _checked_task(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Task:
+        """Return what is to be solved, with costs whose products are numbers."""
+        self._check_gram(X)
+        task = self._task(X, y, sample_weight, reset)
+        for problem in (*task.problems, *task.joined):
+            for cost in (problem.costs.min(), problem.costs.max()):
+                if not LEAST_COST <= cost <= LARGEST_COST:
+                    raise InputError(
+                        f"{type(self).__name__}: C times the weight of a row must be from {LEAST_COST:g} to "
+                        f"{LARGEST_COST:g}; got {cost:.2g}."
+                    )
+        return task
+
     @abstractmethod
-    def _target_attributes(self, task: Task) -> dict:
-        """Return the fitted attributes that are about y."""
+    def _own_attributes(self, task: Task, n_moves: list[int]) -> dict:
+        """Return the fitted attributes that classes and amounts do not share."""
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
@@ -121,16 +131,15 @@ class Machine(Watched, BaseEstimator, ABC):
         check_params(self)
         watch = Watch(self)
         start = self._earlier() if self.warm_start else None
-        task = self._task(X, y, sample_weight, reset=True)
-        gamma = gamma_value(self.gamma, task.X, task.mass)
+        task = self._checked_task(X, y, sample_weight, reset=True)
+        gamma = gamma_value(self.gamma, task.X, task.joined_mass())
         kernel = self._checked_kernel(task, gamma)
-        room = Room(self._max_bytes(), thread_count(type(self).__name__, self.n_jobs))
+        room = self._room()
 
-        rows = sources(task.X, kernel, task.problems, room)
+        rows = sources(task.X, kernel, task.joined, room)
         begun = None if start is None else self._begun(start, task)
-        steps = side_by_side(solvers(rows, task.problems, self._rule(task), begun), room.n_threads)
         outcome = watch.follow(
-            steps,
+            side_by_side(solvers(rows, task, self._rule(task), begun), room.n_threads),
             max_rounds=len(task.problems) if len(task.problems) > 1 else None,
             fitted=lambda step: self._attributes(task, gamma, self._solved(task, rows, step), step),
             X=task.X,
@@ -143,58 +152,79 @@ class Machine(Watched, BaseEstimator, ABC):
         self.stop_reason_ = outcome.reason
         self.certificate_ = machine_certificate([one.facts for one in solved], self.tol, self.converged_)
         if not self.converged_ and outcome.step.last:
-            warnings.warn(
-                f"{type(self).__name__}: the fit stopped at {int(self.n_iter_.max())} moves, with a KKT violation of "
-                f"{self.kkt_violation_.max():.2g} instead of tol={self.tol:g}; rows on one scale, or a smaller C, "
-                "would be solved faster.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            warnings.warn(self._unfinished(), ConvergenceWarning, stacklevel=2)
         return self
 
+    def _unfinished(self) -> str:
+        """Return a sentence about a fit that was given up."""
+        return (
+            f"{type(self).__name__}: the fit stopped at n_iter_={int(np.max(self.n_iter_))}, with a KKT violation of "
+            f"{self.kkt_violation_.max():.2g} instead of tol={self.tol:g}; rows on one scale, or a smaller C, would be "
+            "solved faster."
+        )
+
     def _scores(self, X: Any) -> np.ndarray:
-        """Return the scores of all problems, shape (n_rows, n_problems); only support vectors are touched."""
+        """Return the scores of all problems, shape (n_rows, n_problems)."""
+        return self._sums(X) + self.intercept_
+
+    def _sums(self, X: Any) -> np.ndarray:
+        """Return the scores less b, Σ β_i k(x_i, x); only support vectors are touched."""
         table = unstacked(self.dual_coef_, self.n_support_)
         threads = thread_count(type(self).__name__, self.n_jobs)
         if self.kernel == "precomputed":
-            return X[:, self.support_] @ table + self.intercept_
+            return X[:, self.support_] @ table
         if self.kernel == "linear":
-            return linear_scores(X, self._directions(), self.intercept_, threads)
-        vectors = self.support_vectors_
-        if sparse.issparse(X) or sparse.issparse(vectors):
-            X, vectors = self._alike(X, vectors)
-        if X.dtype == np.float32 and np.finfo(np.float32).eps * np.linalg.norm(table, axis=0).max(initial=0.0) > OFF_BY:
+            return linear_scores(X, self._directions(), np.zeros(table.shape[1]), threads)
+        X, vectors = self._alike(X, self.support_vectors_)
+        if np.finfo(X.dtype).eps * np.linalg.norm(table, axis=0).max(initial=0.0) > OFF_BY:
             X, vectors = X.astype(np.float64), vectors.astype(np.float64)
-        sums = kernel_sums(X, vectors, resolved_kernel(self, self.gamma_), table, threads)
-        return sums + self.intercept_
+        return kernel_sums(X, vectors, resolved_kernel(self, self.gamma_), table, threads)
 
     def _alike(self, X: Any, vectors: Any) -> tuple[Any, Any]:
-        """Return rows and support vectors both dense, where these are not too many, or both sparse."""
-        if vectors.shape[0] * vectors.shape[1] > DENSE_ENTRIES or X.shape[0] * X.shape[1] > DENSE_ENTRIES:
-            return sparse.csr_array(X), sparse.csr_array(vectors)
-        return tuple(rows.toarray() if sparse.issparse(rows) else rows for rows in (X, vectors))  # type: ignore[return-value]
+        """Return rows and support vectors of one dtype; both dense, where these are not too many, or both sparse."""
+        if sparse.issparse(X) or sparse.issparse(vectors):
+            is_large = max(X.shape[0], vectors.shape[0]) * X.shape[1] > DENSE_ENTRIES
+            X, vectors = (sparse.csr_array(rows) if is_large else dense(rows) for rows in (X, vectors))
+        dtype = np.result_type(X, vectors)
+        return X.astype(dtype, copy=False), vectors.astype(dtype, copy=False)
+
+    def _check_gram(self, X: Any) -> None:
+        if self.kernel == "precomputed":
+            check_dense_gram(type(self).__name__, X)
+
+    def _among(self, rows: Any, places: np.ndarray, given: Any) -> Any:
+        """Return checked rows as they are, or the similarities among them if they are precomputed."""
+        if self.kernel != "precomputed":
+            return rows
+        who = type(self).__name__
+        check_square(who, np.asarray(given))
+        K = rows if places.size == rows.shape[1] else rows[:, places]
+        check_symmetric(who, K, "a precomputed X", places)
+        return K
 
     def _checked_query(self, X: Any) -> Any:
         check_is_fitted(self)
+        self._check_gram(X)
         X = check_rows(self, X, reset=False, accept_sparse=self._takes_sparse())
         check_kernel_range(self, self.gamma_, X)
         return X
 
     def _checked_kernel(self, task: Task, gamma: float) -> Kernel | KernelFunction | None:
-        """Return the kernel, or None where X holds its values; both must be symmetric as far as one can see."""
-        who = type(self).__name__
+        """Return the kernel, symmetric as far as one can see; None where X holds its values."""
         if self.kernel == "precomputed":
-            check_symmetric(who, task.X, "a precomputed X")
             return None
         check_kernel_range(self, gamma, task.X)
         kernel = resolved_kernel(self, gamma)
         if callable(kernel):
-            some = task.X[np.unique(np.linspace(0, task.X.shape[0] - 1, SAMPLED_ROWS).astype(np.intp))]
-            check_symmetric(who, kernel(some, some), "kernel")
+            some = np.unique(np.linspace(0, task.y.size - 1, SAMPLED_ROWS).astype(np.intp))
+            K = kernel(task.X[some], task.X[some])
+            check_symmetric(type(self).__name__, K, "kernel", task.joined_places()[some])
         return kernel
 
-    def _max_bytes(self) -> float:
-        return memory_bytes(self.cache_size if self.memory_limit is None else self.memory_limit)
+    def _room(self) -> Room:
+        """Return the memory and the threads that may be used."""
+        limit = self.cache_size if self.memory_limit is None else self.memory_limit
+        return Room(memory_bytes(limit), thread_count(type(self).__name__, self.n_jobs))
 
     def _rule(self, task: Task) -> DualRule:
         most = max(LIKE_LIBSVM, STEPS_PER_ROW * task.places.size)
@@ -202,25 +232,21 @@ class Machine(Watched, BaseEstimator, ABC):
 
     def _solved(self, task: Task, rows: list[KernelRows], step: SideBySideStep) -> list[Solved]:
         """Return the coefficients, offset and numbers of each problem."""
-        return [
-            self._solved_one(task, source, problem, one)
-            for source, problem, one in zip(rows, task.problems, step.steps, strict=True)
-        ]
+        return [self._solved_one(task, column, *one) for column, one in enumerate(zip(rows, step.steps, strict=True))]
 
-    def _solved_one(self, task: Task, source: KernelRows, problem: Problem, step: DualStep) -> Solved:
-        beta, scores = step.beta, step.scores
+    def _solved_one(self, task: Task, column: int, source: KernelRows, step: DualStep) -> Solved:
+        joined, beta, scores = task.joined[column], step.beta, step.scores
         if step.aside.any():
             support, aside = np.flatnonzero(beta), np.flatnonzero(step.aside)
             scores[aside] = source.exact_scores(support, beta[support], aside)
-        intercept = offset(problem.dual, beta, scores)
-        rounding = 6.0 * source.rounding * float(np.linalg.norm(beta))
-        mass = task.mass[problem.places()]
-        facts = machine_facts(problem.dual, beta, scores, intercept, mass, problem.label, rounding)
+        intercept = offset(joined.dual, beta, scores)
+        own_beta, own_scores = shared(task, column, beta), to_rows(task, column, scores)
+        facts = problem_facts(task, column, own_beta, own_scores, intercept, source.rounding)
         if self.kernel == "linear" and not sparse.issparse(task.X):  # scores were measured from the mean of the rows
             used = beta != 0.0
-            own = task.X[problem.places()].astype(np.float64)
+            own = task.X[joined.places()].astype(np.float64)
             intercept -= float((beta[used] @ own[used]) @ own.mean(axis=0))
-        return Solved(beta, intercept, facts)
+        return Solved(own_beta, intercept, facts)
 
     def _attributes(self, task: Task, gamma: float, solved: list[Solved], step: SideBySideStep) -> dict:
         """Return the fitted attributes that a step stands for."""
@@ -230,13 +256,13 @@ class Machine(Watched, BaseEstimator, ABC):
         n_classes = int(task.codes.max()) + 1
         converged = all(one.converged for one in step.steps)
         return {
-            **self._target_attributes(task),
+            **self._own_attributes(task, [one.n_steps for one in step.steps]),
             "support_": task.places[used].astype(np.int32),
-            "support_vectors_": np.empty((0, 0)) if self.kernel == "precomputed" else task.X[used],
+            "shape_fit_": np.array([task.places.size, self.n_features_in_], dtype=np.int64),
+            "support_vectors_": np.empty((0, 0)) if self.kernel == "precomputed" else task.X[task.group[used]],
             "n_support_": np.bincount(task.codes[used], minlength=n_classes).astype(np.int32),
             "dual_coef_": stacked(table[used], task.codes[used], n_classes),
             "intercept_": np.array([one.intercept for one in solved]),
-            "n_iter_": np.array([one.n_steps for one in step.steps], dtype=np.int32),
             "duality_gap_": np.array([one.facts.primal - one.facts.dual for one in solved]),
             "kkt_violation_": np.array([one.facts.violation for one in solved]),
             "gamma_": gamma,
@@ -268,7 +294,9 @@ class Machine(Watched, BaseEstimator, ABC):
         """The weights of the features, one line for each problem; of a linear kernel only."""
         if self.kernel != "linear":
             raise AttributeError(f"{type(self).__name__}: coef_ is there for kernel='linear' only.")
-        return self._directions()
+        directions = self._directions()
+        directions.setflags(write=False)  # a change would be lost
+        return directions
 
     def check_fitted(self) -> None:
         """Raise unless the fitted attributes fit the parameters and each other: a model file is not taken on trust."""
@@ -336,7 +364,7 @@ class SVC(ClassifierMixin, Machine):
         **CLASS_STATE,
         **MACHINE_STATE,
         "class_weight_": Array("f", ("n_classes",)),
-        "shape_fit_": Array("i", (2,)),
+        "n_iter_": Array("i", ("n_problems",)),
     }
 
     def __init__(
@@ -403,37 +431,26 @@ class SVC(ClassifierMixin, Machine):
     def _task(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Task:
         known = None if reset else self.classes_
         data = check_training(self, X, y, sample_weight, accept_sparse=self._takes_sparse(), known=known, reset=reset)
-        if self.kernel == "precomputed":
-            check_square("SVC", np.asarray(X))
-        return self._class_task(data)
+        data = data._replace(X=self._among(data.X, data.places, X))
+        return class_task(data, float(self.C) * self._class_factors(data), self.slack, self.kernel == "precomputed")
 
-    def _class_task(self, data: Training) -> Task:
-        """Return the problems of checked data; several classes are sorted."""
+    def _class_factors(self, data: Training) -> np.ndarray:
+        """Return the weight of each class, all above 0."""
         labels, codes = data.classes
-        weights = class_weights(self, self.class_weight, data)
-        order = np.arange(codes.size) if labels.size == 2 else np.argsort(codes, kind="stable")
-        order = order[weights[order] > 0.0]
-        absent = np.setdiff1d(np.arange(labels.size), codes[order])
-        if absent.size:
-            raise InputError(f"SVC: class_weight must be above 0 for every class; got 0 for {labels[absent[0]]!r}.")
-        data = data if (order == np.arange(codes.size)).all() and order.size == codes.size else data.taken(order)
-        X = data.X[:, data.places] if self.kernel == "precomputed" else data.X
-        codes, costs = data.classes.codes, float(self.C) * weights[order]
-        problems = class_problems(codes, costs, labels, self.slack)
-        return Task(X, labels[codes], codes, data.weights, data.places, problems)
+        factors = np.full(labels.size, np.nan)
+        factors[codes] = class_weights(self, self.class_weight, data) / data.weights
+        for label, factor in zip(labels.tolist(), factors, strict=True):
+            if np.isnan(factor):
+                raise InputError(f"SVC: y must hold all classes of the model; got none of {label!r}.")
+            if factor == 0.0:
+                raise InputError(f"SVC: class_weight must be above 0 for every class; got 0 for {label!r}.")
+        return factors
 
-    def _target_attributes(self, task: Task) -> dict:
-        classes, codes = np.unique(task.y, return_inverse=True)
-        costs = np.zeros(classes.size)
-        for problem in task.problems:
-            places = problem.places()
-            dual = problem.dual
-            own = np.maximum(dual.high, -dual.low) if self.slack == SLACKS[0] else 0.5 / dual.ridge
-            costs[codes[places]] = own / (self.C * task.mass[places])
+    def _own_attributes(self, task: Task, n_moves: list[int]) -> dict:
         return {
-            "classes_": classes,
-            "class_weight_": costs,
-            "shape_fit_": np.array(task.X.shape, dtype=np.int64),
+            "classes_": task.labels,
+            "class_weight_": task.costs / float(self.C),
+            "n_iter_": np.array(n_moves, dtype=np.int32),
         }
 
 
@@ -465,7 +482,7 @@ class SVR(RegressorMixin, Machine):
     """
 
     PARAMS = {**MACHINE_PARAMS, "epsilon": Number(at_least=0)}
-    FITTED = {**MACHINE_STATE, "shape_fit_": Array("i", (2,))}
+    FITTED = {**MACHINE_STATE, "n_iter_": COUNT}
 
     def __init__(
         self,
@@ -510,21 +527,19 @@ class SVR(RegressorMixin, Machine):
 
     def _task(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Task:
         rows = check_rows(self, X, reset=reset, accept_sparse=self._takes_sparse())
-        if self.kernel == "precomputed":
-            check_square("SVR", np.asarray(X))
         amounts = check_amounts(self, y, rows.shape[0])
         if amounts.shape[1] > 1:
             raise InputError(f"SVR: y must have one column; got {amounts.shape[1]}.")
+        if np.asarray(y).ndim == 2:
+            warnings.warn(COLUMN_GIVEN, DataConversionWarning, stacklevel=4)
         weights = check_weights(self, sample_weight, rows.shape[0])
         places = np.flatnonzero(weights)
         rows = rows if places.size == weights.size else rows[places]
-        rows = rows[:, places] if self.kernel == "precomputed" and places.size < weights.size else rows
-        amounts, mass = amounts[places, 0], weights[places]
-        problem = amount_problem(amounts, float(self.C) * mass, self.slack, float(self.epsilon))
-        return Task(rows, amounts, np.zeros(places.size, dtype=np.intp), mass, places, [problem])
+        data = Measured(self._among(rows, places, X), amounts[places, 0], weights[places], places)
+        return amount_task(data, float(self.C), self.slack, float(self.epsilon), self.kernel == "precomputed")
 
-    def _target_attributes(self, task: Task) -> dict:
-        return {"shape_fit_": np.array(task.X.shape, dtype=np.int64)}
+    def _own_attributes(self, task: Task, n_moves: list[int]) -> dict:
+        return {"n_iter_": n_moves[0]}
 
 
 def betas_at(places: np.ndarray, support: np.ndarray, table: np.ndarray) -> np.ndarray:
@@ -538,6 +553,11 @@ def betas_at(places: np.ndarray, support: np.ndarray, table: np.ndarray) -> np.n
     return betas
 
 
+def dense(rows: Any) -> np.ndarray:
+    """Return rows as an array."""
+    return rows.toarray() if sparse.issparse(rows) else rows
+
+
 def pair_votes(scores: np.ndarray, n_classes: int) -> np.ndarray:
     """Return how many pairs each class wins."""
     votes = np.zeros((scores.shape[0], n_classes))
@@ -549,37 +569,42 @@ def pair_votes(scores: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def class_scores(scores: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return votes and, less than any vote, how clear the pairs were: what scikit-learn calls 'ovr'."""
+    """Return votes and, less than any vote, how clear the pairs were: what scikit-learn calls 'ovr'.
+
+    A pair whose score is exactly 0 counts for its first class here, and for its second in ``pair_votes``: as there.
+    """
     clarity = np.zeros((scores.shape[0], n_classes))
     for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
         clarity[:, i] += scores[:, column]
         clarity[:, j] -= scores[:, column]
-    return pair_votes(scores, n_classes) + clarity / (3.0 * (np.abs(clarity) + 1.0))
+    votes = n_classes - 1.0 - pair_votes(-scores, n_classes)
+    return votes + clarity / (3.0 * (np.abs(clarity) + 1.0))
+
+
+def problem_facts(
+    task: Task, column: int, beta: np.ndarray, scores: np.ndarray, intercept: float, rounding: float
+) -> MachineFacts:
+    """Return the numbers of one problem, from the coefficients and scores of its rows.
+
+    ``rounding`` is that of a kernel value; those of many values add up like the lengths of vectors.
+    """
+    problem = task.problems[column]
+    in_scores = DEVIATIONS * rounding * float(np.linalg.norm(gathered(task, column, beta)))
+    return machine_facts(problem.dual, beta, scores, intercept, task.mass[problem.places()], problem.label, in_scores)
 
 
 def verify_machine(model: SVC | SVR, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
     """Return the certificate, recomputed from the rows and the fitted numbers, in float64."""
-    task = model._task(X, y, sample_weight, reset=False)
+    task = model._checked_task(X, y, sample_weight, reset=False)
+    betas = betas_at(task.places, model.support_, unstacked(model.dual_coef_, model.n_support_))
     if model.kernel == "precomputed":
         check_holds_rows(type(model).__name__, task.places, model.support_)
-    table = unstacked(model.dual_coef_, model.n_support_)
-    betas = betas_at(task.places, model.support_, table)
-    facts = [
-        _recomputed(model, task, problem, betas[problem.places(), column], float(model.intercept_[column]))
-        for column, problem in enumerate(task.problems)
-    ]
-    return machine_certificate(facts, model.tol, model.converged_)
-
-
-def _recomputed(model: Any, task: Task, problem: Problem, beta: np.ndarray, intercept: float) -> MachineFacts:
-    """Return the numbers of one problem, from the rows."""
-    places, used = problem.places(), beta != 0.0
-    if model.kernel == "precomputed":
-        scores = task.X[np.ix_(places, places[used])] @ beta[used]
+        sums, rounding = task.X @ betas, 0.0
     else:
-        X = task.X.astype(np.float64)
-        kernel = resolved_kernel(model, model.gamma_)
-        threads = thread_count(type(model).__name__, model.n_jobs)
-        scores = kernel_sums(X[places], X[places[used]], kernel, beta[used][:, None], threads)[:, 0]
-    rounding = 6.0 * float(np.finfo(np.float32).eps) * float(np.linalg.norm(beta))
-    return machine_facts(problem.dual, beta, scores, intercept, task.mass[places], problem.label, rounding)
+        sums = model._sums(task.X.astype(np.float64))
+        rounding = value_rounding(task.X, model._checked_kernel(task, model.gamma_), model._room())
+    facts = []
+    for column, problem in enumerate(task.problems):
+        beta, scores = betas[problem.places(), column], sums[task.group[problem.places()], column]
+        facts.append(problem_facts(task, column, beta, scores, float(model.intercept_[column]), rounding))
+    return machine_certificate(facts, model.tol, model.converged_)

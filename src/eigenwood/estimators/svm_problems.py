@@ -4,6 +4,13 @@
     problems          (a, b): slices a and b          (a, c)          (b, c)
     coefficients      (n_rows, n_problems), 0 where a row takes no part
 
+Weights mean repeated rows: equal rows of one target are joined before they are solved, in the order of their
+fingerprints, and share what was found in proportion to what they cost. So a weight of 2 is the row given twice, and
+the order of the table changes nothing.
+
+    rows        a   b   a   c       cost   1   1   2   1       coefficient   1   .5   2   0
+    distinct    b   a   c                  1   3   1                        .5   3   0
+
 Scikit-learn's ``dual_coef_`` has one line less than there are classes: a support vector of class i has its coefficient
 of the problem (i, j) in line j - 1 if j > i, else in line j.
 """
@@ -17,11 +24,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from eigenwood.core.distinct import fingerprints
 from eigenwood.core.kernels.blocks import KernelFunction, gram_symmetric
 from eigenwood.core.kernels.functions import LINEAR, RBF, RBF_LESS_ONE, Kernel
 from eigenwood.core.kernels.plain import GivenRows, LinearRows
 from eigenwood.core.kernels.recent import KernelTable, Part, RecentRows, kernel_table
 from eigenwood.core.margin.dual_svm import Dual, DualRule, DualStep, KernelRows, dual_svm_steps, feasible
+from eigenwood.core.rows import rows_of
+from eigenwood.validation.targets import Training
 
 HINGE, SQUARED = SLACKS = ("hinge", "squared")
 MANY_CLASSES = 4  # from here on the kernel values within a class serve several problems
@@ -33,17 +43,142 @@ class Problem(NamedTuple):
 
     slices: tuple[slice, ...]
     dual: Dual
-    label: str
+    costs: np.ndarray  # C of each row
+    label: str = ""
 
     def places(self) -> np.ndarray:
         """Return the rows that take part."""
         return np.concatenate([np.arange(part.start, part.stop) for part in self.slices])
 
 
+class Task(NamedTuple):
+    """What is to be solved: the rows, classes one after the other, and the distinct ones among them."""
+
+    X: Any  # the distinct rows, or all similarities
+    y: np.ndarray  # their labels or amounts
+    group: np.ndarray  # (n_rows,) which of the distinct rows each row is
+    codes: np.ndarray  # (n_rows,) of the classes; all 0 for amounts
+    mass: np.ndarray  # (n_rows,) the weights
+    places: np.ndarray  # (n_rows,) where each row stood in what was given
+    problems: list[Problem]  # among the rows
+    joined: list[Problem]  # among the distinct rows
+    labels: np.ndarray  # of the classes; none for amounts
+    costs: np.ndarray  # C of each class
+
+    def joined_mass(self) -> np.ndarray:
+        """Return the weights of the distinct rows."""
+        return np.bincount(self.group, weights=self.mass)
+
+    def joined_places(self) -> np.ndarray:
+        """Return where each distinct row stood in what was given; of equal ones, one of them."""
+        places = np.empty(self.y.size, dtype=np.intp)
+        places[self.group[::-1]] = self.places[::-1]
+        return places
+
+
+class Distinct(NamedTuple):
+    """Where each distinct row stands first, and for every row which of them it is."""
+
+    first: np.ndarray
+    group: np.ndarray
+
+    def added(self, weights: np.ndarray) -> np.ndarray:
+        """Return the weights of equal rows added up."""
+        return np.bincount(self.group, weights=weights, minlength=self.first.size)
+
+
+class Measured(NamedTuple):
+    """Rows with their amounts, checked, as ``Training`` has them with their classes."""
+
+    X: Any
+    amounts: np.ndarray
+    weights: np.ndarray
+    places: np.ndarray
+
+
+def class_task(data: Training, costs: np.ndarray, slack: str, is_gram: bool) -> Task:
+    """Return the problem of two classes, or those of all pairs; ``costs`` are the C of each class."""
+    labels, codes = data.classes
+    order = np.arange(codes.size) if labels.size == 2 else np.argsort(codes, kind="stable")
+    if is_gram:
+        distinct = Distinct(order, np.argsort(order))
+        X = data.X if labels.size == 2 else data.X[np.ix_(order, order)]
+    else:
+        distinct = distinct_rows(data.X, codes, codes if labels.size > 2 else None)
+        X = data.X[distinct.first]
+    own, row_costs = codes[distinct.first], costs[codes] * data.weights
+    return Task(
+        X,
+        labels[own],
+        distinct.group[order],
+        codes[order],
+        data.weights[order],
+        data.places[order],
+        class_problems(codes[order], row_costs[order], labels, slack),
+        class_problems(own, costs[own] * distinct.added(data.weights), labels, slack),
+        labels,
+        costs,
+    )
+
+
+def amount_task(data: Measured, cost: float, slack: str, epsilon: float, is_gram: bool) -> Task:
+    """Return the problem of amounts; ``cost`` is C."""
+    X, amounts, mass, places = data
+    everybody, marks = np.arange(amounts.size), (amounts + 0.0).view(np.int64)  # 0 has no sign
+    distinct = Distinct(everybody, everybody) if is_gram else distinct_rows(X, marks)
+    own = amounts[distinct.first]
+    return Task(
+        X if is_gram else X[distinct.first],
+        own,
+        distinct.group,
+        np.zeros(amounts.size, dtype=np.intp),
+        mass,
+        places,
+        [amount_problem(amounts, cost * mass, slack, epsilon)],
+        [amount_problem(own, cost * distinct.added(mass), slack, epsilon)],
+        np.empty(0),
+        np.array([cost]),
+    )
+
+
+def distinct_rows(X: Any, marks: np.ndarray, codes: np.ndarray | None = None) -> Distinct:
+    """Return the distinct (row, mark) in the order of their fingerprints, or within codes in this order."""
+    _, first, group = np.unique(
+        fingerprints(rows_of(X), marks.astype(np.int64)), return_index=True, return_inverse=True
+    )
+    order = np.arange(first.size) if codes is None else np.argsort(codes[first], kind="stable")
+    return Distinct(first[order], np.argsort(order)[group])
+
+
+def to_rows(task: Task, column: int, values: np.ndarray) -> np.ndarray:
+    """Return for all rows of a problem what its distinct rows have."""
+    whole = np.zeros(task.y.size)
+    whole[task.joined[column].places()] = values
+    return whole[task.group[task.problems[column].places()]]
+
+
+def shared(task: Task, column: int, beta: np.ndarray) -> np.ndarray:
+    """Return the coefficients of all rows of a problem: equal rows share one as they share its cost.
+
+    So if it is at a bound, each is at its own.
+    """
+    own, costs = task.problems[column].costs, to_rows(task, column, task.joined[column].costs)
+    together = to_rows(task, column, beta)
+    return np.where(own == costs, together, together / costs * own)
+
+
+def gathered(task: Task, column: int, beta: np.ndarray) -> np.ndarray:
+    """Return the coefficients of the distinct rows of a problem, from those of all its rows."""
+    places = task.problems[column].places()
+    whole = np.bincount(task.group[places], weights=beta, minlength=task.y.size)
+    return whole[task.joined[column].places()]
+
+
 def class_problems(codes: np.ndarray, costs: np.ndarray, labels: np.ndarray, slack: str) -> list[Problem]:
     """Return the problem of two classes, or those of all pairs; the rows of several classes must be sorted."""
     if labels.size == 2:
-        return [Problem((slice(0, codes.size),), class_dual(np.where(codes == 1, 1.0, -1.0), costs, slack), "")]
+        dual = class_dual(np.where(codes == 1, 1.0, -1.0), costs, slack)
+        return [Problem((slice(0, codes.size),), dual, costs)]
     ends = np.searchsorted(codes, np.arange(labels.size + 1))
     slices = [slice(int(ends[code]), int(ends[code + 1])) for code in range(labels.size)]
     return [
@@ -55,8 +190,8 @@ def class_problems(codes: np.ndarray, costs: np.ndarray, labels: np.ndarray, sla
 def pair_problem(first: slice, second: slice, costs: np.ndarray, slack: str, label: str) -> Problem:
     """Return the problem of two classes, of which the first is +1, as in LIBSVM."""
     signs = np.concatenate([np.ones(first.stop - first.start), -np.ones(second.stop - second.start)])
-    dual = class_dual(signs, np.concatenate([costs[first], costs[second]]), slack)
-    return Problem((first, second), dual, label)
+    costs = np.concatenate([costs[first], costs[second]])
+    return Problem((first, second), class_dual(signs, costs, slack), costs, label)
 
 
 def class_dual(signs: np.ndarray, costs: np.ndarray, slack: str) -> Dual:
@@ -70,7 +205,7 @@ def amount_problem(amounts: np.ndarray, costs: np.ndarray, slack: str, epsilon: 
     """Return the problem of amounts: what lies within ε of the curve costs nothing."""
     most = costs if slack == HINGE else np.full(costs.size, np.inf)
     ridge = np.zeros(costs.size) if slack == HINGE else 0.5 / costs
-    return Problem((slice(0, costs.size),), Dual(amounts, -most, most, ridge, epsilon), "")
+    return Problem((slice(0, costs.size),), Dual(amounts, -most, most, ridge, epsilon), costs)
 
 
 class Room(NamedTuple):
@@ -87,7 +222,7 @@ def sources(X: Any, kernel: Kernel | KernelFunction | None, problems: list[Probl
         return [GivenRows(given_part(X, problem), threads) for problem in problems]
     if isinstance(kernel, Kernel) and kernel.code == LINEAR:
         return [LinearRows(rows_in(X, problem), threads) for problem in problems]
-    table = kernel_table(dense_if_small(X, kernel, room), dual_kernel(kernel))
+    table = table_of(X, kernel, room)
     known = known_within(table, problems, room)
     left = room.max_bytes - sum(values.nbytes for values in known.values())
     sizes = np.array([problem.dual.target.size for problem in problems], dtype=np.float64)
@@ -100,12 +235,24 @@ def sources(X: Any, kernel: Kernel | KernelFunction | None, problems: list[Probl
     ]
 
 
+def table_of(X: Any, kernel: Kernel | KernelFunction, room: Room) -> KernelTable:
+    """Return the rows of all problems, ready for the kernel."""
+    return kernel_table(dense_if_small(X, room), dual_kernel(kernel))
+
+
+def value_rounding(X: Any, kernel: Kernel | KernelFunction | None, room: Room) -> float:
+    """Return how far the kernel values are off that ``sources`` hand out, about."""
+    if kernel is None or (isinstance(kernel, Kernel) and kernel.code == LINEAR):
+        return 0.0
+    return RecentRows(table_of(X, kernel, room), (Part(0, X.shape[0]),), 0.0).rounding
+
+
 def dual_kernel(kernel: Kernel | KernelFunction) -> Kernel | KernelFunction:
     """Return the kernel that the solver uses: k - 1 is as good as k, and has more digits."""
     return kernel._replace(code=RBF_LESS_ONE) if isinstance(kernel, Kernel) and kernel.code == RBF else kernel
 
 
-def dense_if_small(X: Any, kernel: Kernel | KernelFunction, room: Room) -> Any:
+def dense_if_small(X: Any, room: Room) -> Any:
     """Return sparse rows as dense ones where they fit: BLAS is far ahead of any walk along lists."""
     if not sparse.issparse(X) or X.shape[0] * X.shape[1] * X.dtype.itemsize > DENSE_SHARE * room.max_bytes:
         return X
@@ -135,15 +282,14 @@ def given_part(K: np.ndarray, problem: Problem) -> np.ndarray:
     return K if places.size == K.shape[0] else np.ascontiguousarray(K[np.ix_(places, places)])
 
 
-def solvers(
-    rows: list[KernelRows], problems: list[Problem], rule: DualRule, start: np.ndarray | None
-) -> list[Iterator[DualStep]]:
-    """Return a solver for each problem, from the coefficients of an earlier fit if there are any."""
+def solvers(rows: list[KernelRows], task: Task, rule: DualRule, start: np.ndarray | None) -> list[Iterator[DualStep]]:
+    """Return a solver for each problem, from the coefficients of all rows in an earlier fit if there are any."""
     if start is None:
-        return [dual_svm_steps(own, problem.dual, rule) for own, problem in zip(rows, problems, strict=True)]
+        return [dual_svm_steps(own, problem.dual, rule) for own, problem in zip(rows, task.joined, strict=True)]
+    betas = [gathered(task, k, start[problem.places(), k]) for k, problem in enumerate(task.problems)]
     return [
-        dual_svm_steps(own, problem.dual, rule, feasible(problem.dual, beta[problem.places()]))
-        for own, problem, beta in zip(rows, problems, start.T, strict=True)
+        dual_svm_steps(own, problem.dual, rule, feasible(problem.dual, beta))
+        for own, problem, beta in zip(rows, task.joined, betas, strict=True)
     ]
 
 

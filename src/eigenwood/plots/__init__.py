@@ -6,6 +6,10 @@ Each file draws numbers and knows nothing of models. The functions here take a f
     plots.tree(model)                rules(model)                          → tree_figure
     plots.pruning(model)             its pruning_curve_                    → pruning_figure
 
+    of classifiers of two features
+    plots.boundary(model, X, y)      what it says everywhere, its support  → boundary_figure
+    plots.boundary([a, b], X, y)     the same of both, side by side
+
     of a PCA, or a pipeline that ends in one
     plots.scree(model)               its variances                         → scree_figure
     plots.scores(model, X)           two columns of transform(X)           → scores_figure
@@ -21,6 +25,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import plotly.graph_objects as go
 from scipy import sparse
@@ -29,16 +34,19 @@ from eigenwood.errors import InputError
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.rules import pruning_of, rules
 from eigenwood.plots.biplot import SCALINGS, biplot_coordinates, biplot_figure
+from eigenwood.plots.boundary import Panel, Scene, boundary_figure, grid_points, scene_of
 from eigenwood.plots.images import component_images_figure, reconstruction_figure
 from eigenwood.plots.loadings import loadings_figure, loadings_table
 from eigenwood.plots.pruning import pruning_figure
 from eigenwood.plots.scores import scores_figure
 from eigenwood.plots.scree import scree_figure
 from eigenwood.plots.tree import tree_figure
-from eigenwood.validation.arrays import check_matrix
+from eigenwood.validation.arrays import check_matrix, frame_of
+from eigenwood.validation.targets import check_known, check_labels
 
 __all__ = [
     "biplot",
+    "boundary",
     "component_images",
     "loadings",
     "loadings_table",
@@ -50,6 +58,7 @@ __all__ = [
 ]
 
 SOME_KS = (2, 10, 50, 200)  # shown if nobody says how many components to reconstruct with; and all of them
+SAME = 1e-6  # support vectors and rows that are as close as this, beside the largest number, are the same
 
 
 # --- of a tree ------------------------------------------------------------------------------------
@@ -76,6 +85,132 @@ def pruning(model: Any) -> go.Figure:
     alphas, n_leaves, errors, chosen, measure = pruning_of(model)
     form = ".1%" if measure == "error" else ".4~g"
     return pruning_figure(alphas, n_leaves, errors, chosen, f"{measure} on validation rows", form)
+
+
+# --- of classifiers of two features -------------------------------------------------------------------
+
+
+def boundary(
+    model: Any, X: Any, y: Any, names: Sequence[str] | None = None, equal_aspect: bool | None = None
+) -> go.Figure:
+    """Return a figure of what a classifier of two features says everywhere, and of the rows of X and their labels y.
+
+    Of two classes it shows the surface f = 0 and the margin; of a support vector machine also its support vectors, on
+    the margin or beyond it, and the slack of every row. Several models, in a list, stand side by side: a perceptron
+    beside a support vector machine, as in deck C. A pipeline is seen by its last step.
+
+    ``names`` are those of the panels. ``equal_aspect`` says whether the two features have one scale; by default they
+    do where their spans are alike.
+
+    >>> import eigenwood.plots as plots
+    >>> from eigenwood import SVC
+    >>> X, y = [[0.0, 0.0], [2.0, 2.0], [3.0, 3.0]], ["low", "high", "high"]
+    >>> figure = plots.boundary(SVC(kernel="linear", C=100.0).fit(X, y), X, y)
+    >>> figure.layout.annotations[0].text.split("<br>")[0], [trace.name for trace in figure.data if trace.showlegend]
+    ('<b>SVC, linear</b>', ['surface f = 0', 'margin f = ±1', 'high', 'low', 'support vector on the margin'])
+    """
+    models = list(model) if isinstance(model, list | tuple) else [model]
+    check_boundary_models(models)
+    points = check_matrix("plots.boundary", X)
+    if points.shape[1] != 2:
+        raise InputError(f"plots.boundary: X must have 2 features, to be drawn in a plane; got {points.shape[1]}.")
+    titles = [title_of(one) for one in models] if names is None else [str(name) for name in names]
+    if len(titles) != len(models):
+        raise InputError(f"plots.boundary: names must have one for each of {len(models)} models; got {len(titles)}.")
+    labels = models[0].classes_
+    codes = check_known(models[0], check_labels(models[0], y, len(points)), labels).codes
+    scene = scene_of(points.astype(np.float64), codes, [str(label) for label in labels], len(models), equal_aspect)
+    panels = [panel_of(one, title, X, scene) for one, title in zip(models, titles, strict=True)]
+    return boundary_figure(scene, panels, plane_names(models[0], X))
+
+
+def check_boundary_models(models: list) -> None:
+    """Raise unless all are fitted classifiers of two features, for the same classes."""
+    if not models:
+        raise InputError("plots.boundary: the model must be a fitted classifier or a list of them; got an empty list.")
+    for model in models:
+        if not (hasattr(model, "classes_") and hasattr(model, "predict")):
+            raise InputError(f"plots.boundary: the model must be a fitted classifier; got {type(model).__name__}.")
+        n_features = getattr(model, "n_features_in_", 2)
+        if n_features != 2:
+            raise InputError(
+                f"plots.boundary: the model must have 2 features, to be drawn in a plane; got {n_features}."
+            )
+        if not np.array_equal(model.classes_, models[0].classes_):
+            raise InputError(
+                f"plots.boundary: all models must have the classes {models[0].classes_.tolist()}; "
+                f"got {model.classes_.tolist()}."
+            )
+
+
+def panel_of(model: Any, title: str, X: Any, scene: Scene) -> Panel:
+    """Return what a model says of the plane and of the rows."""
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    places, shape = like_rows(X, grid_points(scene)), (scene.up.size, scene.across.size)
+    codes, row_codes = (np.searchsorted(model.classes_, model.predict(rows)) for rows in (places, X))
+    support = support_of(model, last, X, len(scene.points))
+    plain_panel = Panel(title, codes.reshape(shape), row_codes, support)
+    if len(scene.labels) > 2 or not hasattr(model, "decision_function"):
+        return plain_panel
+    scores, row_scores = (np.asarray(model.decision_function(rows), dtype=np.float64).ravel() for rows in (places, X))
+    has_slack = hasattr(last, "C") and hasattr(last, "dual_coef_")
+    level = 1.0 if has_slack else nearest_level(row_scores, scene.codes)
+    norm = norm_of(last, support, row_scores)
+    return plain_panel._replace(
+        scores=scores.reshape(shape),
+        row_scores=row_scores,
+        level=level,
+        width=2.0 * level / norm if level and norm else None,
+        has_slack=has_slack,
+    )
+
+
+def nearest_level(row_scores: np.ndarray, codes: np.ndarray) -> float | None:
+    """Return the smallest |f| of a row, if all rows are on their sides."""
+    nearest = float((np.where(codes == 1, 1.0, -1.0) * row_scores).min())
+    return nearest if nearest > 0.0 else None
+
+
+def norm_of(last: Any, support: np.ndarray, row_scores: np.ndarray) -> float | None:
+    """Return ‖w‖ of a classifier of two classes, in the space in which it is linear; ‖w‖² = Σ β_i (f(x_i) - b)."""
+    if support.size and getattr(last, "vote", "last") != "voted":
+        return float(np.sqrt(np.maximum(last.dual_coef_ @ (row_scores[support] - last.intercept_[0]), 0.0))[0])
+    coef = np.asarray(getattr(last, "coef_", ()))
+    return float(np.linalg.norm(coef)) if coef.shape[:1] == (1,) else None
+
+
+def support_of(model: Any, last: Any, X: Any, n_rows: int) -> np.ndarray:
+    """Return which rows of X are support vectors of a model; none if X are not the rows that it has learnt from."""
+    nobody = np.empty(0, dtype=np.intp)
+    support, vectors = np.asarray(getattr(last, "support_", nobody)), getattr(last, "support_vectors_", None)
+    if vectors is None or vectors.shape[0] != support.size or not 0 < support.size <= n_rows > support.max():
+        return nobody
+    rows = check_matrix("plots.boundary", X if last is model else model[:-1].transform(X), accept_sparse=True)
+    apart = abs(rows[support] - vectors).max()
+    return support if apart <= SAME * abs(vectors).max() else nobody
+
+
+def like_rows(X: Any, points: np.ndarray) -> Any:
+    """Return points as a frame like X, if X is one: models know columns by their names."""
+    frame = frame_of("plots.boundary", X)
+    if frame is None:
+        return points
+    columns = dict(zip(frame.columns, points.T, strict=True))
+    return nw.from_dict(columns, backend=frame.implementation).to_native()
+
+
+def plane_names(model: Any, X: Any) -> list[str]:
+    """Return the names of the two features."""
+    frame = frame_of("plots.boundary", X)
+    known = getattr(model, "feature_names_in_", ("x₁", "x₂")) if frame is None else frame.columns
+    return [str(name) for name in known]
+
+
+def title_of(model: Any) -> str:
+    """Return the name of a classifier, and of its kernel."""
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    kernel = getattr(last, "kernel", None)
+    return f"{type(last).__name__}, {kernel}" if isinstance(kernel, str) else type(last).__name__
 
 
 # --- of a PCA -------------------------------------------------------------------------------------

@@ -107,9 +107,9 @@ def axis_name(axis: Axis) -> str:
     return plain(axis) if isinstance(axis, str) else f"PC{axis + 1}"
 
 
-def frame_of(points: np.ndarray, equal_aspect: bool) -> Frame:
-    """Return a frame that holds the points with some room around them."""
-    pixels = np.array(PLANE, dtype=np.float64)
+def frame_of(points: np.ndarray, equal_aspect: bool, plane: tuple[int, int] = PLANE) -> Frame:
+    """Return a frame that holds the points with some room around them; ``plane`` is its size in pixels."""
+    pixels = np.array(plane, dtype=np.float64)
     low, high = points.min(axis=0), points.max(axis=0)
     per_pixel = (high - low) / (pixels - 2 * PADDING)
     if equal_aspect:

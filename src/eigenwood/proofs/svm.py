@@ -1,14 +1,21 @@
 """What can be proved about a support vector machine, from its coefficients and the scores of the rows alone.
 
     primal   ½‖w‖² + Σ loss(y_i, f_i)                  f_i = (Kβ)_i + b
-    dual     yᵀβ - ε Σ|β| - ½ βᵀ(K + R)β               never above the primal, for any β within the bounds: weak duality
+    dual     yᵀβ - ε Σ|β| - ½ βᵀ(K + R)β               never above the primal, for any feasible β: weak duality
     gap      primal - dual                             0 at the solution: strong duality (deck E)
 
 The loss of a row that may rise (high > 0) is high · max(0, e - ε) with e = y_i - f_i; that of one that may fall is
 -low · max(0, -e - ε). Where the bounds are infinite there is R instead, and the loss is its square over 2R.
 
-If a rise brings at most v more than a fall costs, then the gap is at most v Σ (high - low): each term of it is the room
-that a variable has left, times what it would bring.
+The gap is a sum over rows, each term what the row loses with f_i and with β_i together, less β_i (y_i - f_i). A rise
+brings ``top`` at most, a fall costs ``bottom`` at least, and v = top - bottom is the violation (0 if below 0). If b
+lies between the two, then y_i - f_i misses what β_i asks for by v at most, and so, for any feasible β,
+
+    slack ξ      gap ≤ v Σ (high - low)        each term is the room that β_i has left, times what it would bring
+    slack ξ²     gap ≤ v² Σ 1/(2R)             each term is a square: what the row could still gain by itself
+
+with v + d in place of v if b lies outside by d. The mean of what variables between their bounds say lies between: for
+these a rise brings what a fall costs.
 """
 
 from __future__ import annotations
@@ -22,6 +29,7 @@ from eigenwood.core.margin.working_set import rise_and_fall
 from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, measured
 
 ROUNDING = 1e-9  # a share by which sums may miss an exact equation
+FLOAT64 = 1e-12  # a share by which scores in float64 may be off
 
 
 class MachineFacts(NamedTuple):
@@ -31,23 +39,27 @@ class MachineFacts(NamedTuple):
     primal: float
     dual: float
     violation: float  # of the KKT conditions, as LIBSVM measures it
-    squared_norm: float  # ‖w‖²
+    offset_off: float  # how far b is from where the conditions have it, between the least fall and the largest rise
+    gap_bound: float  # what follows from these two for the gap
+    squared_norm: float  # ‖w‖², less than 0 if K is not that of a Mercer kernel
     balance: float  # |Σβ| beside Σ|β|
     out_of_bounds: float  # how far a coefficient is out of its bounds, beside the largest
     n_bound: int  # support vectors at their upper bound
     n_free: int  # and between
     left_out_bound: float | None  # what share of the rows can be wrong when left out; None for amounts
-    room: float  # Σ (high - low); infinite where nothing bounds the coefficients
-    rounding: float  # what rounding in scores can add to the violation
+    rounding: float  # by which scores may be off
 
 
 def machine_facts(
     dual: Dual, beta: np.ndarray, scores: np.ndarray, intercept: float, mass: np.ndarray, label: str, rounding: float
 ) -> MachineFacts:
-    """Return the numbers of one problem; ``scores`` are Kβ, ``mass`` are the weights of the rows."""
-    squared_norm = max(float(beta @ scores), 0.0)
+    """Return the numbers of one problem; ``scores`` are Kβ up to ``rounding``, ``mass`` the weights of the rows."""
+    squared_norm = float(beta @ scores)
     losses = row_losses(dual, dual.target - scores - intercept)
     rise, fall = rise_and_fall(dual.target - scores - dual.ridge * beta, beta, dual.low, dual.high, dual.epsilon)
+    top, bottom = float(rise.max()), float(fall.min())
+    violation = max(top - bottom, 0.0)
+    offset_off = max(intercept - max(top, bottom), min(top, bottom) - intercept, 0.0)
     size = np.abs(beta)
     at_bound = (beta != 0.0) & ((beta == dual.low) | (beta == dual.high))
     beyond = np.maximum(np.maximum(dual.low - beta, beta - dual.high), 0.0)
@@ -56,15 +68,16 @@ def machine_facts(
         label,
         primal=0.5 * squared_norm + float(losses.sum()),
         dual=float(dual.target @ beta - dual.epsilon * size.sum() - 0.5 * (squared_norm + dual.ridge @ (beta * beta))),
-        violation=max(float(rise.max() - fall.min()), 0.0),
+        violation=violation,
+        offset_off=offset_off,
+        gap_bound=gap_bound(dual, violation + offset_off),
         squared_norm=squared_norm,
         balance=abs(float(beta.sum())) / max(float(size.sum()), 1e-300),
         out_of_bounds=float(beyond.max()) / max(float(size.max()), 1e-300),
         n_bound=int(at_bound.sum()),
         n_free=int(np.count_nonzero(beta)) - int(at_bound.sum()),
         left_out_bound=float(mass[beta != 0.0].sum() / mass.sum()) if is_classes else None,
-        room=float((dual.high - dual.low).sum()),
-        rounding=rounding,
+        rounding=rounding + FLOAT64 * float((np.abs(dual.target) + np.abs(scores)).max() + abs(intercept)),
     )
 
 
@@ -75,6 +88,13 @@ def row_losses(dual: Dual, errors: np.ndarray) -> np.ndarray:
     if dual.ridge.any():
         return (above**2 + below**2) / (2.0 * dual.ridge)
     return np.where(above > 0.0, dual.high, 0.0) * above - np.where(below > 0.0, dual.low, 0.0) * below
+
+
+def gap_bound(dual: Dual, violation: float) -> float:
+    """Return what the gap is at most, if b is where the conditions have it up to this violation; see above."""
+    if dual.ridge.any():
+        return violation**2 * float((0.5 / dual.ridge).sum())
+    return violation * float((dual.high - dual.low).sum())
 
 
 def machine_certificate(problems: list[MachineFacts], tol: float, converged: bool) -> Certificate:
@@ -88,10 +108,16 @@ def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Cla
     size = max(abs(facts.primal), abs(facts.dual), 1e-300)
     claims = [
         measured(f"primal{facts.label}", "½‖w‖² + C Σξ", facts.primal),
-        measured(f"dual{facts.label}", "no model costs less than this", facts.dual),
-        gap_claim(facts, gap, size),
+        measured(f"dual{facts.label}", "no model costs less than this, if the kernel is Mercer's", facts.dual),
+        at_most(
+            f"gap{facts.label}",
+            "primal - dual: what the model costs beyond the best one, at most; the violation bounds it",
+            gap,
+            facts.gap_bound + 1e-6 * size,
+        ),
         at_least(f"duality{facts.label}", "primal - dual, up to rounding", gap, -1e-6 * size),
         violation_claim(facts, tol, converged),
+        at_most(f"offset{facts.label}", "b is off from where the conditions have it", facts.offset_off, facts.rounding),
         at_most(f"balance{facts.label}", "|Σβ| beside Σ|β|", facts.balance, ROUNDING),
         at_most(f"bounds{facts.label}", "coefficients out of their bounds", facts.out_of_bounds, ROUNDING),
     ]
@@ -104,15 +130,6 @@ def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Cla
             measured(f"left out{facts.label}", "leave-one-out error ≤ share of support vectors", facts.left_out_bound)
         )
     return claims
-
-
-def gap_claim(facts: MachineFacts, gap: float, size: float) -> Claim:
-    """Return the gap, and what bounds it."""
-    statement = "primal - dual: how much the model costs beyond the best one, at most"
-    if not np.isfinite(facts.room):
-        return measured(f"gap{facts.label}", statement, gap)
-    bound = facts.violation * facts.room + 1e-6 * size
-    return at_most(f"gap{facts.label}", f"{statement}; ≤ violation · Σ C", gap, bound)
 
 
 def violation_claim(facts: MachineFacts, tol: float, converged: bool) -> Claim:

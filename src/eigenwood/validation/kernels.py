@@ -97,6 +97,14 @@ def check_square(who: str, K: np.ndarray) -> np.ndarray:
     return K
 
 
+def check_dense_gram(who: str, K: Any) -> None:
+    """Raise unless a precomputed Gram matrix is dense."""
+    if sparse.issparse(K):
+        raise TypeError(
+            f"{who}: Sparse precomputed similarities must be made dense by toarray(); got {type(K).__name__}."
+        )
+
+
 def check_holds_rows(who: str, given: np.ndarray, needed: np.ndarray) -> None:
     """Raise unless a precomputed matrix has the rows of all support vectors."""
     absent = np.setdiff1d(needed, given)
@@ -115,15 +123,16 @@ def check_power(who: str, largest: float, degree: int, dtype: np.dtype) -> None:
         )
 
 
-def check_symmetric(who: str, K: np.ndarray, what: str) -> None:
-    """Raise unless k(x, z) = k(z, x) up to rounding, a slab of rows at a time."""
+def check_symmetric(who: str, K: np.ndarray, what: str, places: np.ndarray | None = None) -> None:
+    """Raise unless k(x, z) = k(z, x) up to rounding, a slab of rows at a time; ``places`` are their numbers."""
     allowed = SYMMETRY * float(np.abs(K).max(initial=0.0))
     for start in range(0, K.shape[0], SLAB_ROWS):
         slab = slice(start, start + SLAB_ROWS)
         off = np.abs(K[slab, start:] - K[start:, slab].T)
         if off.size and off.max() > allowed:
-            i, j = np.unravel_index(int(off.argmax()), off.shape)
+            i, j = start + np.array(np.unravel_index(int(off.argmax()), off.shape))
+            first, second = (i, j) if places is None else places[[i, j]]
             raise InputError(
-                f"{who}: {what} must be symmetric; got {K[start + i, start + j]:.6g} for rows {start + i} and "
-                f"{start + j}, and {K[start + j, start + i]:.6g} the other way round."
+                f"{who}: {what} must be symmetric; got {K[i, j]:.6g} for rows {first} and {second}, and {K[j, i]:.6g} "
+                "the other way round."
             )

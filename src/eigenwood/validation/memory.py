@@ -38,6 +38,9 @@ def _machine_bytes() -> float | None:
 def _container_bytes() -> float | None:
     try:
         folder = Path("/sys/fs/cgroup")
-        return float((folder / "memory.max").read_text()) - float((folder / "memory.current").read_text())
-    except (OSError, ValueError):  # there is none, or it has no limit
+        most, used = (float((folder / name).read_text()) for name in ("memory.max", "memory.current"))
+        lines = (folder / "memory.stat").read_text().splitlines()
+        cached = next(float(line.split()[1]) for line in lines if line.startswith("inactive_file "))  # given back
+        return max(most - used + cached, 0.0)
+    except (OSError, ValueError, StopIteration):  # there is none, or it has no limit
         return None

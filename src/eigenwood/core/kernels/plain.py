@@ -34,7 +34,9 @@ class GivenRows:
 
     def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> np.ndarray:
         """Return Σ β_i K_i for some columns."""
-        return beta @ self._K[np.ix_(rows, of)]
+        scores = np.zeros(self.n_rows)
+        self.add(rows, beta, scores, np.zeros(rows.size, dtype=bool))
+        return scores[of]
 
     def set_aside_all_but(self, columns: np.ndarray) -> None:
         """Do nothing: a value that is there costs nothing."""

@@ -18,12 +18,12 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from eigenwood.core.kernels.blocks import KernelFunction, Prepared, fill_tile, gram_diagonal, origin, prepared, taken
+from eigenwood.core.kernels.blocks import KernelFunction, Prepared, fill_tile, gram_diagonal, prepared, taken
 from eigenwood.core.kernels.functions import GAUSSIAN, LAPLACIAN, Kernel
 from eigenwood.core.kernels.source import NO_SLOT, work_of_a_value
 from eigenwood.core.kernels.sums import kernel_sums
 from eigenwood.core.rows import rows_of, squared_row_norms
-from eigenwood.core.threads import results_of, row_blocks
+from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 
 BLOCK_COLUMNS = 2048  # of one task: enough tasks for all threads, each long enough for BLAS
 TILE_ROWS, TILE_COLUMNS = 256, 1024  # of one product: what is made of it happens while it is in the cache
@@ -37,7 +37,7 @@ class KernelTable(NamedTuple):
 
     X: np.ndarray
     kernel: Kernel | KernelFunction
-    rows: Prepared | None  # None for a function of the user's
+    rows: Prepared
     diagonal: np.ndarray  # k(x, x), in float64
     value_work: float  # of one kernel value, in multiplications of a matrix product
 
@@ -56,15 +56,13 @@ def kernel_table(X, kernel: Kernel | KernelFunction) -> KernelTable:
     Distances are computed in float32, unless the numbers are too large for it, and products in the type of X, because
     high powers need its digits.
     """
-    rows = None if callable(kernel) else working_rows(X, kernel)
-    return KernelTable(X, kernel, rows, gram_diagonal(X, kernel), work_of_a_value(X, kernel))
+    return KernelTable(X, kernel, working_rows(X, kernel), gram_diagonal(X, kernel), work_of_a_value(X, kernel))
 
 
 class RecentRows:
     """The kernel values among the rows of one or two parts of a table, of which at most ``max_bytes`` are kept.
 
-    What is kept is float32, except for what a function of the user's returns. Columns can be set aside if there is one
-    part only.
+    What is kept is float32, except for what a function of the user's returns.
     """
 
     def __init__(self, table: KernelTable, parts: tuple[Part, ...], max_bytes: float, n_threads: int = 1) -> None:
@@ -74,7 +72,7 @@ class RecentRows:
         self._ends = np.cumsum([0] + [part.stop - part.start for part in parts])
         self.n_rows, self.value_work = self._ids.size, table.value_work
         dtype = np.dtype(np.float64 if callable(table.kernel) else np.float32)
-        n_kept = min(self.n_rows, int(max_bytes // (self.n_rows * dtype.itemsize)))
+        n_kept = int(min(self.n_rows, max_bytes / (self.n_rows * dtype.itemsize)))
         self._buffer = np.empty(n_kept * self.n_rows, dtype=dtype)  # memory that no row needs is never touched
         self._slots = np.full(self.n_rows, NO_SLOT)
         self._owners, self._used = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
@@ -85,7 +83,7 @@ class RecentRows:
     def rounding(self) -> float:
         """How far a value is off, about."""
         kernel, rows = self._table.kernel, self._table.rows
-        if rows is None:
+        if not isinstance(kernel, Kernel):
             return 0.0
         eps = float(np.finfo(np.float32).eps) / 2.0
         if kernel.code in GAUSSIAN:
@@ -112,6 +110,8 @@ class RecentRows:
                 local = rows[own] - self._ends[number]
                 square[np.ix_(own, own)] = part.known[np.ix_(local, local)]
             for other in groups[number + 1 :]:
+                if own.size == 0 or other.size == 0:  # no function of the user's is asked about no rows
+                    continue
                 across = self._across(self._ids[rows[own]], self._ids[rows[other]])
                 square[np.ix_(own, other)], square[np.ix_(other, own)] = across, across.T
         square[np.arange(rows.size), np.arange(rows.size)] = self._table.diagonal[self._ids[rows]]
@@ -120,11 +120,11 @@ class RecentRows:
     def _within(self, ids: np.ndarray) -> np.ndarray:
         """Return the kernel values among some rows of the table; half of them are computed."""
         square = np.empty((ids.size, ids.size), dtype=self._buffer.dtype)
-        members = some_of(self._table.rows, ids)
+        members = taken(self._table.rows, ids)
 
         def fill(some: slice) -> None:
             rest = slice(some.start, ids.size)
-            square[some, rest] = self._tile(ids[some], some_of(members, some), ids[rest], some_of(members, rest))
+            square[some, rest] = self._tile(taken(members, some), taken(members, rest))
             square[rest, some] = square[some, rest].T
 
         results_of(fill, row_blocks(ids.size, TILE_ROWS), self._threads)
@@ -132,7 +132,8 @@ class RecentRows:
 
     def _across(self, ids: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return the kernel values of some rows of the table and others."""
-        return self._tile(ids, some_of(self._table.rows, ids), others, some_of(self._table.rows, others))
+        with one_blas_thread():
+            return self._tile(taken(self._table.rows, ids), taken(self._table.rows, others))
 
     def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> None:
         """Add Σ change_i k(x_i, ·) to the scores of all columns; rows marked ``again`` are kept, if there is room."""
@@ -150,28 +151,29 @@ class RecentRows:
             mine = fresh.taken((fresh.rows >= start) & (fresh.rows < stop))
             for columns in self._columns:
                 if columns.part is part and part.known is not None:
-                    self._add_known(mine, part.known, start, stop, scores)
+                    self._add_known(mine, part.known, start, columns, scores)
                 elif mine.rows.size:
                     self._add_fresh(mine, columns, scores[columns.first : columns.last])
 
-    def _add_known(self, fresh: Fresh, known: np.ndarray, start: int, stop: int, scores: np.ndarray) -> None:
+    def _add_known(self, fresh: Fresh, known: np.ndarray, start: int, columns: Columns, scores: np.ndarray) -> None:
         """Add rows whose values are known, and keep what is to be kept."""
-        local = fresh.rows - start
-        add_rows(known, local, fresh.change, scores[start:stop], 0, stop - start)
+        local, here = fresh.rows - start, slice(columns.first, columns.last)
+        if here.stop - here.start < known.shape[0]:
+            known, local = known[np.ix_(local, self.columns[here] - start)], np.arange(local.size)
+        add_rows(known, local, fresh.change, scores[here], 0, known.shape[1])
         kept = fresh.slots != NO_SLOT
-        self._store[fresh.slots[kept], start:stop] = known[local[kept]]
+        self._store[fresh.slots[kept], here] = known[local[kept]]
 
     def _add_fresh(self, fresh: Fresh, columns: Columns, scores: np.ndarray) -> None:
         """Compute some rows, tile by tile; add each tile to the scores, and keep what is to be kept."""
-        ids = self._ids[fresh.rows]
-        left = some_of(self._table.rows, ids)
+        left = taken(self._table.rows, self._ids[fresh.rows])
 
         def add_block(block: slice) -> None:
             for tiles in row_blocks(block.stop - block.start, TILE_COLUMNS):
                 places = slice(block.start + tiles.start, block.start + tiles.stop)
-                right = some_of(columns.rows, places)
-                for some in row_blocks(ids.size, TILE_ROWS):
-                    tile = self._tile(ids[some], some_of(left, some), columns.ids[places], right)
+                right = taken(columns.rows, places)
+                for some in row_blocks(fresh.rows.size, TILE_ROWS):
+                    tile = self._tile(taken(left, some), right)
                     add_rows(tile, np.arange(tile.shape[0]), fresh.change[some], scores[places], 0, tile.shape[1])
                     kept = np.flatnonzero(fresh.slots[some] != NO_SLOT)
                     store = self._store[:, columns.first : columns.last]
@@ -225,17 +227,18 @@ class RecentRows:
         """Return the columns that lie in a part; a whole part is not copied."""
         first, last = np.searchsorted(self.columns, [start, stop])
         if last - first == stop - start:
-            rows = some_of(self._table.rows, slice(part.start, part.stop))
+            rows = taken(self._table.rows, slice(part.start, part.stop))
         else:
-            rows = some_of(self._table.rows, self._ids[self.columns[first:last]])
-        return Columns(part, int(first), int(last), self._ids[self.columns[first:last]], rows)
+            rows = taken(self._table.rows, self._ids[self.columns[first:last]])
+        return Columns(part, int(first), int(last), rows)
 
-    def _tile(self, left_ids, left: Prepared | None, right_ids, right: Prepared | None) -> np.ndarray:
+    def _tile(self, left: Prepared, right: Prepared) -> np.ndarray:
         """Return the kernel values of some rows and some columns."""
-        if left is None or right is None:  # a function of the user's: queries first, then those who vote on them
-            return self._table.kernel(self._table.X[right_ids], self._table.X[left_ids]).T
-        tile = np.empty((left_ids.size, right_ids.size), dtype=left.rows.dtype)
-        fill_tile(tile, left, right, self._table.kernel)
+        kernel = self._table.kernel
+        if not isinstance(kernel, Kernel):  # a function of the user's: queries first, then those who vote on them
+            return np.ascontiguousarray(kernel(right.rows, left.rows).T)
+        tile = np.empty((left.rows.shape[0], right.rows.shape[0]), dtype=left.rows.dtype)
+        fill_tile(tile, left, right, kernel)
         return tile
 
 
@@ -245,8 +248,7 @@ class Columns(NamedTuple):
     part: Part
     first: int
     last: int
-    ids: np.ndarray  # rows of the table
-    rows: Prepared | None
+    rows: Prepared
 
 
 class Fresh(NamedTuple):
@@ -261,17 +263,13 @@ class Fresh(NamedTuple):
         return Fresh(self.rows[some], self.change[some], self.slots[some])
 
 
-def some_of(rows: Prepared | None, some: slice | np.ndarray) -> Prepared | None:
-    """Return some prepared rows, where there are any."""
-    return None if rows is None else taken(rows, some)
-
-
-def working_rows(X, kernel: Kernel) -> Prepared:
-    """Return the rows ready for products, in the float type that the kernel needs."""
-    start = origin(X, kernel)
+def working_rows(X, kernel: Kernel | KernelFunction) -> Prepared:
+    """Return the rows ready for products, in the float type that the kernel needs; a function has them as they are."""
+    if not isinstance(kernel, Kernel):
+        return Prepared(X, X, np.empty(0))
     if kernel.code not in (*GAUSSIAN, LAPLACIAN) or sparse.issparse(X):
-        return prepared(X, kernel, start)
-    centred = X if start is None else X - start
+        return prepared(X, kernel, None)
+    centred = X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)  # differences are all that these kernels see
     largest = float(np.abs(centred).max(initial=0.0))
     if largest * largest * X.shape[1] * max(kernel.gamma, 1.0) < LARGEST_NORM:
         centred = np.ascontiguousarray(centred, dtype=np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenwood.core.kernels.blocks import KernelFunction, fill_tile, origin, prepared, taken
+from eigenwood.core.kernels.blocks import KernelFunction, Prepared, fill_tile, origin, prepared, taken
 from eigenwood.core.kernels.functions import Kernel
 from eigenwood.core.threads import results_of, row_blocks
 
@@ -20,19 +20,29 @@ def kernel_sums(X, Z, kernel: Kernel | KernelFunction, coefficients: np.ndarray,
            [86.]])
     """
     sums = np.zeros((X.shape[0], coefficients.shape[1]))
-    start = None if callable(kernel) else origin(Z, kernel)
-    right = None if callable(kernel) else prepared(Z, kernel, start)
+    start = origin(Z, kernel) if isinstance(kernel, Kernel) else None
+    right = ready(Z, kernel, start)
     tiles = row_blocks(Z.shape[0], TILE_COLUMNS)
 
     def add(rows: slice) -> None:
-        left = None if right is None else prepared(X[rows], kernel, start)
+        left = ready(X[rows], kernel, start)
         for columns in tiles:
-            if left is None:
-                K = kernel(X[rows], Z[columns])
-            else:
-                K = np.empty((rows.stop - rows.start, columns.stop - columns.start), dtype=X.dtype)
-                fill_tile(K, left, taken(right, columns), kernel)
+            K = values(left, taken(right, columns), kernel)
             sums[rows] += K @ coefficients[columns].astype(K.dtype, copy=False)
 
-    results_of(add, row_blocks(X.shape[0], BLOCK_ROWS), 1 if callable(kernel) else n_threads)
+    results_of(add, row_blocks(X.shape[0], BLOCK_ROWS), n_threads if isinstance(kernel, Kernel) else 1)
     return sums
+
+
+def ready(rows, kernel: Kernel | KernelFunction, start: np.ndarray | None) -> Prepared:
+    """Return rows ready for products; a function of the user's gets them as they are."""
+    return prepared(rows, kernel, start) if isinstance(kernel, Kernel) else Prepared(rows, rows, np.empty(0))
+
+
+def values(left: Prepared, right: Prepared, kernel: Kernel | KernelFunction) -> np.ndarray:
+    """Return k(left, right)."""
+    if not isinstance(kernel, Kernel):
+        return kernel(left.rows, right.rows)
+    tile = np.empty((left.rows.shape[0], right.rows.shape[0]), dtype=left.rows.dtype)
+    fill_tile(tile, left, right, kernel)
+    return tile

@@ -31,18 +31,19 @@ STEPS_PER_VARIABLE = 20  # in a round
 ADD_WORK = 16.0  # multiplications of a matrix product that take as long as adding one kept value to a score
 WORTH = 0.7  # set aside if no more than this share of the columns would be left
 FELT = 0.25  # rounding of scores that is more than this share of tol is felt
-MOST_RENEWALS = 3  # of the scores
-HARDLY, MOST_IDLE = 1e-14, 10  # rounds in which the sum grows by less than this share of itself, one after the other
+MOST_RENEWALS = 10  # of the scores
+HARDLY, MOST_IDLE = 1e-14, 100  # rounds after which the sum grew by less than this share and no less is violated
 
 
 class KernelRows(Protocol):
-    """Where the kernel values come from: ``RecentRows`` or ``LinearRows``."""
+    """Where the kernel values come from: ``RecentRows``, ``LinearRows`` or ``GivenRows``."""
 
     n_rows: int
     columns: np.ndarray
     value_work: float
-    rounding: float
 
+    @property
+    def rounding(self) -> float: ...
     def among(self, rows: np.ndarray) -> np.ndarray: ...
     def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> None: ...
     def set_aside_all_but(self, columns: np.ndarray) -> None: ...
@@ -84,12 +85,17 @@ class DualStep(NamedTuple):
 
 
 def dual_svm_steps(rows: KernelRows, dual: Dual, rule: DualRule, start: np.ndarray | None = None) -> Iterator[DualStep]:
-    """Yield after every round, until no pair violates ``tol`` or nothing grows; ``start`` must be feasible."""
+    """Yield after every round, until no pair violates ``tol`` or nothing grows; ``start`` must be feasible.
+
+    The last step is measured on all rows, wherever it stands.
+    """
     work = _Work(rows, dual, rule, start)
     while True:
-        converged = work.is_done()
-        last = converged or work.n_steps >= rule.max_steps or work.n_idle >= MOST_IDLE
-        yield work.step(converged, last)
+        is_done = work.is_done()
+        last = is_done or work.n_steps >= rule.max_steps or work.is_stuck()
+        if last:
+            work.measure()
+        yield work.step(is_done and not work.is_at_limit(), last)
         if last:
             return
         work.do_round()
@@ -101,25 +107,26 @@ class _Work:
     """What changes from round to round."""
 
     def __init__(self, rows: KernelRows, dual: Dual, rule: DualRule, start: np.ndarray | None) -> None:
-        self._rows, self._dual, self._rule = rows, dual, rule
+        self._limits = limits(dual)
+        bounds = {"low": np.maximum(dual.low, -self._limits), "high": np.minimum(dual.high, self._limits)}
+        self._rows, self._dual, self._rule = rows, dual._replace(**bounds), rule
         self._beta = np.zeros(rows.n_rows) if start is None else start.copy()
-        self._scores = np.zeros(rows.n_rows)
+        self._scores, self._exact_at = np.zeros(rows.n_rows), self._beta.copy()  # rounding has not touched them yet
         if self._beta.any():
             self._renew_scores(np.arange(rows.n_rows))
         self._members = np.empty(0, dtype=np.int64)
         self._is_complete = True  # the scores of all rows are known
         self._size = max(2, min(rule.most_members, max(LEAST_MEMBERS, rows.n_rows // MEMBER_SHARE), rows.n_rows))
         self._spent = self._total = 0.0
-        self.n_steps = self.n_rounds = self.n_idle = self._n_renewals = 0
+        self._lowest = np.inf  # violation before a round
+        self.n_steps = self.n_rounds = self._n_idle = self._n_renewals = 0
 
     def is_done(self) -> bool:
         """Return whether no pair violates ``tol``; who was set aside and violates it comes back."""
         self._look(self._rows.columns)
         if self._violation > self._rule.tol:
             return False
-        self._complete_scores()
-        everybody = np.arange(self._rows.n_rows)
-        self._look(everybody)
+        self.measure()
         if self._violation <= self._rule.tol:
             return True
         top, bottom = self._rise.max(), self._fall.min()
@@ -129,7 +136,21 @@ class _Work:
             self._rows.bring_back(violating)
             self._spent = 0.0
         self._look(self._rows.columns)
+        self._lowest = np.inf
         return False
+
+    def measure(self) -> None:
+        """Bring the scores of all rows up to date, and what they violate."""
+        self._complete_scores()
+        self._look(np.arange(self._rows.n_rows))
+
+    def is_at_limit(self) -> bool:
+        """Return whether there is no solution, because K is not that of a Mercer kernel."""
+        return bool(((np.abs(self._beta) >= self._limits) & (self._beta != 0.0)).any())
+
+    def is_stuck(self) -> bool:
+        """Return whether the sum grows no more, or rounding undoes what rounds do."""
+        return self._n_idle >= MOST_IDLE or self._n_renewals >= MOST_RENEWALS
 
     def step(self, converged: bool, last: bool) -> DualStep:
         """Return where the solver stands."""
@@ -155,16 +176,18 @@ class _Work:
         before = np.searchsorted(active, self._members[np.isin(self._members, active)])
         members = active[most_violating(self._rise, self._fall, before, self._size)]
         K = self._rows.among(members)
-        K[np.arange(members.size), np.arange(members.size)] += dual.ridge[members]
         beta, errors = self._beta[members], self._errors(members)
         bounds = dual.low[members], dual.high[members]
         most = min(STEPS_PER_VARIABLE * members.size, self._rule.max_steps - self.n_steps)
-        n_steps, growth = improve(K, errors, beta, *bounds, dual.epsilon, self._rule.tol, SHARE, most)
+        ridge = dual.ridge[members]
+        n_steps, growth = improve(K, ridge, errors, beta, *bounds, dual.epsilon, self._rule.tol, SHARE, most)
         inside = (beta > bounds[0]) & (beta < bounds[1]) & (beta != 0.0)
         self._add(members, beta, inside)
         self._members = members[np.argsort(~inside, kind="stable")]  # those in between are likely to move again
         self.n_steps, self.n_rounds, self._total = self.n_steps + n_steps, self.n_rounds + 1, self._total + growth
-        self.n_idle = self.n_idle + 1 if growth <= HARDLY * abs(self._total) else 0
+        is_idle = growth <= HARDLY * self._total and self._violation >= self._lowest
+        self._n_idle = self._n_idle + 1 if is_idle else 0
+        self._lowest = min(self._lowest, self._violation)
 
     def set_aside(self) -> None:
         """Leave out variables at a bound they do not wish to leave, once rounds have cost as much as coming back."""
@@ -173,6 +196,8 @@ class _Work:
         if self._spent < back:
             return
         self._look(active)
+        if self._violation <= self._rule.tol:
+            return  # it may be done
         top, bottom = self._rise.max(), self._fall.min()
         stays = (self._rise >= bottom) | (self._fall <= top)
         if np.count_nonzero(stays) <= WORTH * active.size:
@@ -205,19 +230,30 @@ class _Work:
 
     def _complete_scores(self) -> None:
         """Compute the scores of those set aside, and all of them where rounding could be felt."""
-        if (
-            self._n_renewals < MOST_RENEWALS
-            and self._rows.rounding * np.linalg.norm(self._beta) > FELT * self._rule.tol
-        ):
-            self._n_renewals += 1
+        if self._rows.rounding * np.linalg.norm(self._beta - self._exact_at) > FELT * self._rule.tol:
             self._renew_scores(np.arange(self._rows.n_rows))
+            self._exact_at, self._n_renewals = self._beta.copy(), self._n_renewals + 1
         elif not self._is_complete:
             self._renew_scores(np.setdiff1d(np.arange(self._rows.n_rows), self._rows.columns))
         self._is_complete = True
 
     def _renew_scores(self, of: np.ndarray) -> None:
+        if of.size == 0:
+            return
         support = np.flatnonzero(self._beta)
         self._scores[of] = self._rows.exact_scores(support, self._beta[support], of)
+
+
+def limits(dual: Dual) -> np.ndarray:
+    """Return what no coefficient of a solution reaches, if K is that of a Mercer kernel and slack is squared.
+
+    At the solution ½ R_i β_i² is less than the dual, which is at most what a constant f costs. Without a Mercer kernel
+    the dual may grow without end.
+    """
+    if not dual.ridge.any():
+        return np.full(dual.target.size, np.inf)
+    slack = np.maximum(np.abs(dual.target - dual.target.mean()) - dual.epsilon, 0.0)
+    return 2.0 * np.sqrt((slack * slack / dual.ridge).sum() / dual.ridge)
 
 
 def offset(dual: Dual, beta: np.ndarray, scores: np.ndarray) -> float:

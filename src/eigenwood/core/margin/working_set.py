@@ -36,7 +36,7 @@ def most_violating(rise, fall, previous: np.ndarray, size: int) -> np.ndarray:
     [0, 1]
     """
     top, bottom = rise.max(), fall.min()
-    kept = previous[: size // 2]
+    kept = previous[: (size - 1) // 2]  # there is room for the pair that violates most, always
     rise, fall = rise.copy(), fall.copy()
     rise[kept], fall[kept] = -np.inf, np.inf
     half = max(1, (size - kept.size) // 2)
@@ -57,31 +57,36 @@ def _first(values: np.ndarray, count: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def improve(K, errors, beta, low, high, epsilon, tol, share, max_steps):
+def improve(K, ridge, errors, beta, low, high, epsilon, tol, share, max_steps):
     """Move pairs of the working set until the violation within is at most ``tol``, or a share of what it was.
 
     The first of a pair is the one whose rise brings most, the second the one with which the sum grows most to second
-    order (Fan, Chen and Lin 2005). ``errors`` and ``beta`` are changed; returns the number of moves, and the growth.
+    order (Fan, Chen and Lin 2005). ``ridge`` is R, beside K because it may be less than K's rounding. ``errors`` and
+    ``beta`` are changed; returns the number of moves, and the growth.
     """
     size = beta.size
     offset, cost_offset, brings, growths = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
-    diagonal = np.empty(size)
+    diagonal, flat = np.empty(size), max(FLAT, 2.0 * ridge.min())
     for k in range(size):
-        diagonal[k] = K[k, k]
+        diagonal[k] = K[k, k] + ridge[k]
         write_offsets(k, beta, low, high, epsilon, offset, cost_offset)
     top, bottom = moved(errors, offset, cost_offset, K[0], K[0], 0.0, brings)
     enough, n_steps, growth = max(tol, share * (top - bottom)), 0, 0.0
     while top - bottom > enough and n_steps < max_steps:
         i = first_at(brings, top)
-        j = first_at(growths, growth_with(errors, cost_offset, K[i], diagonal, diagonal[i], top, growths))
+        j = first_at(growths, growth_with(errors, cost_offset, K[i], diagonal, diagonal[i], flat, top, growths))
         slope = top - (errors[j] + cost_offset[j])
-        curvature = max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], FLAT)
+        curvature = max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], flat)
         ceiling, floor = 0.0 if beta[i] < 0.0 else high[i], 0.0 if beta[j] > 0.0 else low[j]
         step = min(slope / curvature, ceiling - beta[i], beta[j] - floor)
-        beta[i] = ceiling if step == ceiling - beta[i] else beta[i] + step
-        beta[j] = floor if step == beta[j] - floor else beta[j] - step
+        risen = ceiling if step == ceiling - beta[i] else beta[i] + step
+        fallen = floor if step == beta[j] - floor else beta[j] - step
+        if risen == beta[i] and fallen == beta[j]:
+            break  # the move is lost in rounding
+        beta[i], beta[j] = risen, fallen
         write_offsets(i, beta, low, high, epsilon, offset, cost_offset)
         write_offsets(j, beta, low, high, epsilon, offset, cost_offset)
+        errors[i], errors[j] = errors[i] - step * ridge[i], errors[j] + step * ridge[j]
         top, bottom = moved(errors, offset, cost_offset, K[i], K[j], step, brings)
         growth += step * (slope - 0.5 * step * curvature)
         n_steps += 1
@@ -113,14 +118,14 @@ def moved(errors, offset, cost_offset, risen, fallen, step, brings):
 
 
 @njit(cache=True, nogil=True, fastmath=REASSOCIATED)
-def growth_with(errors, cost_offset, row, diagonal, own, top, growths):
+def growth_with(errors, cost_offset, row, diagonal, own, flat, top, growths):
     """Write by how much the sum would grow with each partner, were there no bounds; return the most."""
     most = -1.0
     for k in range(errors.size):
         slope = top - (errors[k] + cost_offset[k])
         slope = slope if slope > 0.0 else 0.0
         curvature = own + diagonal[k] - 2.0 * row[k]
-        curvature = curvature if curvature > FLAT else FLAT
+        curvature = curvature if curvature > flat else flat
         growth = slope * slope / curvature
         growths[k] = growth
         most = growth if growth > most else most

@@ -1,0 +1,85 @@
+"""Several problems side by side: each solved as it would be alone."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from eigenwood.core.kernels.functions import RBF_LESS_ONE, Kernel
+from eigenwood.core.kernels.recent import Part, RecentRows, kernel_table
+from eigenwood.core.margin import side_by_side as file
+from eigenwood.core.margin.dual_svm import Dual, DualRule, dual_svm_steps
+from eigenwood.core.margin.side_by_side import side_by_side
+
+
+def problem(seed, n_rows, max_steps=10**5):
+    """Return the steps of a problem by chance."""
+    rng = np.random.default_rng(seed)
+    X, signs = rng.normal(size=(n_rows, 2)), np.where(np.arange(n_rows) % 2, 1.0, -1.0)
+    dual = Dual(signs, np.where(signs > 0, 0.0, -2.0), np.where(signs > 0, 2.0, 0.0), np.zeros(n_rows))
+    rows = RecentRows(kernel_table(X, Kernel(RBF_LESS_ONE, 0.5)), (Part(0, n_rows),), 1e9)
+    return dual_svm_steps(rows, dual, DualRule(1e-4, max_steps, most_members=4))
+
+
+SIZES = (30, 2, 12, 24)
+
+
+def problems():
+    return [problem(seed, n_rows) for seed, n_rows in enumerate(SIZES)]
+
+
+def assert_alike(one, other):
+    for name, value in one._asdict().items():
+        assert_array_equal(value, getattr(other, name), err_msg=name)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 8])
+def test_each_is_solved_as_if_it_were_alone(n_threads):
+    alone = [list(steps)[-1] for steps in problems()]
+    together = list(side_by_side(problems(), n_threads))
+    assert [step.last for step in together] == [False] * (len(together) - 1) + [True]
+    for one, other in zip(alone, together[-1].steps, strict=True):
+        assert other.converged
+        assert_alike(one, other)
+    assert sum(step.whole for step in together) == len(SIZES)  # one whole step for each problem that is finished
+
+
+def test_they_come_along_evenly():
+    together = list(side_by_side(problems(), 1))
+    for before, after in zip(together, together[1:], strict=False):
+        waiting = [step.n_rounds for step in after.steps if not step.last]
+        assert max(waiting, default=0) - min(waiting, default=0) <= file.TURN
+        gained = [b.n_rounds - a.n_rounds for a, b in zip(before.steps, after.steps, strict=True)]
+        assert sorted(gained)[:-1] == [0] * (len(SIZES) - 1)
+        assert 0 < max(gained) <= file.TURN
+
+
+def test_a_single_problem_is_seen_after_every_round():
+    alone, together = list(problem(0, 30)), list(side_by_side([problem(0, 30)], 2))
+    assert len(alone) == len(together)
+    for one, step in zip(alone, together, strict=True):
+        assert (step.whole, step.last) == (True, one.last)
+        assert_alike(one, step.steps[0])
+
+
+@pytest.mark.parametrize("n_problems", [1, 3])
+def test_problems_that_are_finished_before_they_begin(n_problems):
+    (only,) = side_by_side([problem(seed, 8, max_steps=0) for seed in range(n_problems)], 2)
+    assert (only.whole, only.last) == (True, True)
+    assert len(only.steps) == n_problems
+
+
+def test_whoever_stops_early_has_a_step_of_every_problem():
+    steps = side_by_side(problems(), 2)
+    first = next(steps)
+    steps.close()
+    assert len(first.steps) == len(SIZES)
+    assert not first.last
+
+
+def test_a_problem_that_fails_is_heard():
+    def failing():
+        yield next(problem(0, 8))
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        list(side_by_side([failing(), problem(1, 8)], 2))
