@@ -95,13 +95,14 @@ def test_every_kernel(machine, name):
     named = machine(kernel=name, C=2.0, **params).fit(X, y)
     given = machine(kernel="precomputed", C=2.0).fit(K, y)
     called = machine(kernel=similarity, C=2.0).fit(X, y)
-    assert_same_solution(given, theirs, K, KQ, share=0.997)  # a few lie nearer to the surface than tol
+    share = 0.997 if name == "sigmoid" else 0.999  # its K has negative eigenvalues: more than one point is stationary
+    assert_same_solution(given, theirs, K, KQ, share=share)
     scores = [model.predict(queries) for model, queries in ((named, QUERIES), (given, KQ), (called, QUERIES))]
     for ours in (named, called):
         assert dual_value_of(ours, K) == pytest.approx(dual_value_of(given, K), rel=1e-4)
     for got in scores:
         if machine is SVC:
-            assert (got == scores[1]).mean() >= 0.998
+            assert (got == scores[1]).mean() >= share
         else:
             np.testing.assert_allclose(got, scores[1], atol=0.01)
     assert verify(named, X, y).holds
@@ -202,7 +203,7 @@ def test_balanced_classes():
     few = np.concatenate([np.flatnonzero(TWO == 0), np.flatnonzero(TWO == 1)[:20]])
     ours, theirs = (model(class_weight="balanced").fit(X[few], TWO[few]) for model in (SVC, scikit.SVC))
     np.testing.assert_allclose(ours.class_weight_, theirs.class_weight_)
-    assert (ours.predict(QUERIES) == theirs.predict(QUERIES)).mean() >= 0.998
+    assert (ours.predict(QUERIES) == theirs.predict(QUERIES)).mean() >= 0.999
 
 
 @both

@@ -152,7 +152,7 @@ class Machine(Watched, BaseEstimator, ABC):
         self.stop_reason_ = outcome.reason
         self.certificate_ = machine_certificate([one.facts for one in solved], self.tol, self.converged_)
         if not self.converged_ and outcome.step.last:
-            warnings.warn(self._unfinished(), ConvergenceWarning, stacklevel=2)
+            warnings.warn(self._unfinished(), ConvergenceWarning, stacklevel=3)
         return self
 
     def _unfinished(self) -> str:
@@ -531,7 +531,7 @@ class SVR(RegressorMixin, Machine):
         if amounts.shape[1] > 1:
             raise InputError(f"SVR: y must have one column; got {amounts.shape[1]}.")
         if np.asarray(y).ndim == 2:
-            warnings.warn(COLUMN_GIVEN, DataConversionWarning, stacklevel=4)
+            warnings.warn(COLUMN_GIVEN, DataConversionWarning, stacklevel=5)
         weights = check_weights(self, sample_weight, rows.shape[0])
         places = np.flatnonzero(weights)
         rows = rows if places.size == weights.size else rows[places]
