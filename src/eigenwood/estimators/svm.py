@@ -57,6 +57,7 @@ LIKE_LIBSVM, STEPS_PER_ROW = 10_000_000, 100  # moves of pairs after which a fit
 COLUMN_GIVEN = "A column-vector y was passed when a 1d array was expected; y.ravel() makes one of it."
 SAMPLED_ROWS = 64  # whose similarities are looked at before a function of the user's is believed
 DENSE_ENTRIES = 50_000_000  # of sparse support vectors that are made dense to predict
+NARROW, WIDE = 1e-15, 1e15  # gamma of a kernel that can be computed in float32
 OFF_BY = 1e-4  # of a score in float32; where it could be more, float64 is used
 LEAST_COST, LARGEST_COST = 1e-150, 1e150  # whose squares are numbers
 DEVIATIONS = 6.0  # of a normal error, which no score exceeds
@@ -149,7 +150,7 @@ class Machine(Watched, BaseEstimator, ABC):
         solved = self._solved(task, rows, outcome.step)
         for name, value in self._attributes(task, gamma, solved, outcome.step).items():
             setattr(self, name, value)
-        self.stop_reason_ = outcome.reason
+        self._C_of_fit, self.stop_reason_ = float(self.C), outcome.reason
         self.certificate_ = machine_certificate([one.facts for one in solved], self.tol, self.converged_)
         if not self.converged_ and outcome.step.last:
             warnings.warn(self._unfinished(), ConvergenceWarning, stacklevel=3)
@@ -176,7 +177,8 @@ class Machine(Watched, BaseEstimator, ABC):
         if self.kernel == "linear":
             return linear_scores(X, self._directions(), np.zeros(table.shape[1]), threads)
         X, vectors = self._alike(X, self.support_vectors_)
-        if np.finfo(X.dtype).eps * np.linalg.norm(table, axis=0).max(initial=0.0) > OFF_BY:
+        rounding = np.finfo(X.dtype).eps * np.linalg.norm(table, axis=0).max(initial=0.0)
+        if rounding > OFF_BY or not NARROW < self.gamma_ < WIDE:
             X, vectors = X.astype(np.float64), vectors.astype(np.float64)
         return kernel_sums(X, vectors, resolved_kernel(self, self.gamma_), table, threads)
 
@@ -271,10 +273,14 @@ class Machine(Watched, BaseEstimator, ABC):
         }
 
     def _earlier(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return the support and its coefficients of an earlier fit, if there was one."""
+        """Return the support and its coefficients of an earlier fit, if there was one, as if for the C of now.
+
+        Most of them are at the bound C, before as after.
+        """
         if not hasattr(self, "dual_coef_"):
             return None
-        return self.support_, unstacked(self.dual_coef_, self.n_support_)
+        table = unstacked(self.dual_coef_, self.n_support_)
+        return self.support_, table * (float(self.C) / getattr(self, "_C_of_fit", float(self.C)))
 
     def _begun(self, earlier: tuple[np.ndarray, np.ndarray], task: Task) -> np.ndarray | None:
         """Return the coefficients to begin with: those of an earlier fit, where its rows are there again."""
@@ -336,6 +342,14 @@ class SVC(ClassifierMixin, Machine):
         For more than two classes: a score for each class, or one for each pair.
     break_ties : bool, default=False
         Let the scores decide where several classes win equally many pairs, instead of the order of the classes.
+    max_iter : int, default=-1
+        The most moves of a pair of coefficients; -1 is as many as LIBSVM takes before it gives up.
+    memory_limit : float or None, default=None
+        Megabytes for kernel values that are kept; None is half of what is free.
+    n_jobs : int, default=-1
+        Threads; -1 is all, None is 1. The result has the same bits for any number.
+    random_state : None
+        Taken for scikit-learn's sake: there is nothing random here.
 
     Attributes
     ----------
@@ -464,6 +478,12 @@ class SVR(RegressorMixin, Machine):
         The power of 'poly'.
     epsilon : float, default=0.1
         Half the width of the tube.
+    max_iter : int, default=-1
+        The most moves of a pair of coefficients; -1 is as many as LIBSVM takes before it gives up.
+    memory_limit : float or None, default=None
+        Megabytes for kernel values that are kept; None is half of what is free.
+    n_jobs : int, default=-1
+        Threads; -1 is all, None is 1. The result has the same bits for any number.
 
     Attributes
     ----------

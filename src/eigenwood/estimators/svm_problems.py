@@ -263,10 +263,10 @@ def known_within(table: KernelTable, problems: list[Problem], room: Room) -> dic
     """Return the kernel values within each class, by its first row, where several problems can share them."""
     slices = {part.start: part for problem in problems for part in problem.slices}
     needed = sum(4.0 * (part.stop - part.start) ** 2 for part in slices.values())
-    is_dense = table.rows is not None and not sparse.issparse(table.rows.rows)
-    if len(slices) < MANY_CLASSES or not is_dense or needed > DENSE_SHARE * room.max_bytes:
+    by_products = isinstance(table.scaled, Kernel) and not sparse.issparse(table.X)
+    if len(slices) < MANY_CLASSES or not by_products or needed > DENSE_SHARE * room.max_bytes:
         return {}
-    rows, kernel = table.rows.rows, table.kernel
+    rows, kernel = table.rows.rows, table.scaled
     values = {first: gram_symmetric(rows[part], kernel, room.n_threads) for first, part in slices.items()}
     return {first: block.astype(np.float32, copy=False) for first, block in values.items()}
 

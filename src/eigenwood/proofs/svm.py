@@ -107,7 +107,7 @@ def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Cla
     gap = facts.primal - facts.dual
     size = max(abs(facts.primal), abs(facts.dual), 1e-300)
     claims = [
-        measured(f"primal{facts.label}", "½‖w‖² + C Σξ", facts.primal),
+        measured(f"primal{facts.label}", "½‖w‖² + what slack costs", facts.primal),
         measured(f"dual{facts.label}", "no model costs less than this, if the kernel is Mercer's", facts.dual),
         at_most(
             f"gap{facts.label}",
@@ -123,11 +123,17 @@ def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Cla
     ]
     if facts.squared_norm > 0.0 and facts.left_out_bound is not None:
         claims.append(measured(f"margin{facts.label}", "2/‖w‖", 2.0 / np.sqrt(facts.squared_norm)))
-    claims.append(measured(f"support at bound{facts.label}", "rows with slack", facts.n_bound))
-    claims.append(measured(f"support free{facts.label}", "rows that fix the surface", facts.n_free))
+    claims.append(
+        measured(f"support at bound{facts.label}", "support vectors whose coefficient is at its bound C", facts.n_bound)
+    )
+    claims.append(measured(f"support free{facts.label}", "support vectors with a coefficient in between", facts.n_free))
     if facts.left_out_bound is not None:
         claims.append(
-            measured(f"left out{facts.label}", "leave-one-out error ≤ share of support vectors", facts.left_out_bound)
+            measured(
+                f"left out{facts.label}",
+                "leave-one-out error ≤ share of support vectors, for this kernel",
+                facts.left_out_bound,
+            )
         )
     return claims
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from eigenwood.core.kernels import recent
 from eigenwood.core.kernels.functions import LAPLACIAN, POLYNOMIAL, RBF, RBF_LESS_ONE, SIGMOID, Kernel
-from eigenwood.core.kernels.recent import Part, RecentRows, add_rows, kernel_table, squeeze, working_rows
+from eigenwood.core.kernels.recent import Part, RecentRows, add_rows, kernel_table, squeeze
 from eigenwood.core.kernels.source import NO_SLOT
 from tests.naive import kernels as naive
 
@@ -289,10 +289,11 @@ def test_far_from_the_origin_differences_keep_their_digits(code):
 
 
 def test_numbers_that_would_overflow_stay_in_float64():
-    kernel = Kernel(RBF_LESS_ONE, 1e-34)
-    assert working_rows(1e17 * X, kernel).rows.dtype == np.float64
-    assert working_rows(X, kernel).rows.dtype == np.float32
-    source = whole(kernel, 1e17 * X)
+    kernel = Kernel(RBF_LESS_ONE, 1.0)
+    assert kernel_table(1e17 * X, kernel).rows.rows.dtype == np.float64
+    assert kernel_table(1e17 * X, Kernel(RBF_LESS_ONE, 1e-34)).rows.rows.dtype == np.float32  # in units of the width
+    assert kernel_table(X, kernel).rows.rows.dtype == np.float32
+    source = whole(Kernel(RBF_LESS_ONE, 1e-34), 1e17 * X)
     expected = np.expm1(-np.square(X[:4, None] - X[None, :4]).sum(axis=2))
     assert_allclose(source.among(np.arange(4)), expected, atol=1e-6)
 

@@ -89,12 +89,13 @@ def finish_rbf(products, X, Z, x_norms, z_norms, kernel):
 def closeness_bounds(dtype, norms, gamma):
     """Return for each row the gamma·‖x-z‖² below which its norm's rounding would spoil exp(-gamma ‖x-z‖²).
 
-    exp(-t) is wrong by up to exp(-t)·worst, which is too much where t < log(worst / allowed). ``worst`` is a sum of two
-    parts, one of each row; a pair is close if it is so by twice one of them.
+    A distance t is wrong by up to ``worst``, and so exp(-t) by exp(-t)·worst, which is too much where the true t is
+    below log(worst / allowed), and the computed one below that and ``worst``. ``worst`` is a sum of two parts, one of
+    each row; a pair is close if it is so by twice one of them.
     """
     worst = 2.0 * gamma * _ROUNDINGS * (np.finfo(dtype).eps / 2) * norms.astype(np.float64)
     with np.errstate(divide="ignore"):
-        return np.log(worst / _ALLOWED_ERROR[dtype]).astype(dtype)
+        return (worst + np.log(worst / _ALLOWED_ERROR[dtype])).astype(dtype)
 
 
 def laplacian(X, Z, gamma):

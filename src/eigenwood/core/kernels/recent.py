@@ -37,7 +37,8 @@ class KernelTable(NamedTuple):
 
     X: np.ndarray
     kernel: Kernel | KernelFunction
-    rows: Prepared
+    rows: Prepared  # scaled by gamma where only distances count
+    scaled: Kernel | KernelFunction  # the kernel of these rows
     diagonal: np.ndarray  # k(x, x), in float64
     value_work: float  # of one kernel value, in multiplications of a matrix product
 
@@ -56,7 +57,7 @@ def kernel_table(X, kernel: Kernel | KernelFunction) -> KernelTable:
     Distances are computed in float32, unless the numbers are too large for it, and products in the type of X, because
     high powers need its digits.
     """
-    return KernelTable(X, kernel, working_rows(X, kernel), gram_diagonal(X, kernel), work_of_a_value(X, kernel))
+    return KernelTable(X, kernel, *working_rows(X, kernel), gram_diagonal(X, kernel), work_of_a_value(X, kernel))
 
 
 class RecentRows:
@@ -86,9 +87,9 @@ class RecentRows:
         if not isinstance(kernel, Kernel):
             return 0.0
         eps = float(np.finfo(np.float32).eps) / 2.0
-        if kernel.code in GAUSSIAN:
-            distance = 2.0 * kernel.gamma * float(rows.norms.mean())
-            return eps * (min(1.0, distance) + distance)
+        if kernel.code in GAUSSIAN:  # an error of the distance t counts exp(-t) times; that of an entry, √t exp(-t)
+            distance = 2.0 * self._table.scaled.gamma * float(rows.norms.mean())
+            return eps * (2.0 * min(1.0, distance) + 0.5 * float(np.sqrt(distance)))
         return eps * float(np.abs(self._table.diagonal).mean())
 
     def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> np.ndarray:
@@ -234,7 +235,7 @@ class RecentRows:
 
     def _tile(self, left: Prepared, right: Prepared) -> np.ndarray:
         """Return the kernel values of some rows and some columns."""
-        kernel = self._table.kernel
+        kernel = self._table.scaled
         if not isinstance(kernel, Kernel):  # a function of the user's: queries first, then those who vote on them
             return np.ascontiguousarray(kernel(right.rows, left.rows).T)
         tile = np.empty((left.rows.shape[0], right.rows.shape[0]), dtype=left.rows.dtype)
@@ -263,17 +264,23 @@ class Fresh(NamedTuple):
         return Fresh(self.rows[some], self.change[some], self.slots[some])
 
 
-def working_rows(X, kernel: Kernel | KernelFunction) -> Prepared:
-    """Return the rows ready for products, in the float type that the kernel needs; a function has them as they are."""
+def working_rows(X, kernel: Kernel | KernelFunction) -> tuple[Prepared, Kernel | KernelFunction]:
+    """Return the rows ready for products, in the float type that the kernel needs, and the kernel of these rows.
+
+    Where only distances count, rows are measured from their mean and in units of the kernel's width, so that their
+    squares fit in float32 wherever they matter.
+    """
     if not isinstance(kernel, Kernel):
-        return Prepared(X, X, np.empty(0))
+        return Prepared(X, X, np.empty(0)), kernel  # a function of the user's has them as they are
     if kernel.code not in (*GAUSSIAN, LAPLACIAN) or sparse.issparse(X):
-        return prepared(X, kernel, None)
-    centred = X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)  # differences are all that these kernels see
+        return prepared(X, kernel, None), kernel
+    units = kernel.gamma if kernel.code == LAPLACIAN else np.sqrt(kernel.gamma)
+    centred = (X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)) * np.float64(units)
     largest = float(np.abs(centred).max(initial=0.0))
-    if largest * largest * X.shape[1] * max(kernel.gamma, 1.0) < LARGEST_NORM:
+    if largest * largest * X.shape[1] < LARGEST_NORM:
         centred = np.ascontiguousarray(centred, dtype=np.float32)
-    return Prepared(centred, centred, squared_row_norms(rows_of(centred)).astype(centred.dtype))
+    norms = squared_row_norms(rows_of(centred)).astype(centred.dtype)
+    return Prepared(centred, centred, norms), kernel._replace(gamma=1.0)
 
 
 @njit(cache=True, nogil=True)
