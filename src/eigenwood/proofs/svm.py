@@ -123,15 +123,13 @@ def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Cla
     ]
     if facts.squared_norm > 0.0 and facts.left_out_bound is not None:
         claims.append(measured(f"margin{facts.label}", "2/‖w‖", 2.0 / np.sqrt(facts.squared_norm)))
-    claims.append(
-        measured(f"support at bound{facts.label}", "support vectors whose coefficient is at its bound C", facts.n_bound)
-    )
-    claims.append(measured(f"support free{facts.label}", "support vectors with a coefficient in between", facts.n_free))
+    claims.append(measured(f"support at bound{facts.label}", "coefficients at their bound C", facts.n_bound))
+    claims.append(measured(f"support free{facts.label}", "coefficients in between", facts.n_free))
     if facts.left_out_bound is not None:
         claims.append(
             measured(
                 f"left out{facts.label}",
-                "leave-one-out error ≤ share of support vectors, for this kernel",
+                "leave-one-out error ≤ this, with this kernel",
                 facts.left_out_bound,
             )
         )

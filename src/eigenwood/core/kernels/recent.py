@@ -83,12 +83,12 @@ class RecentRows:
     @property
     def rounding(self) -> float:
         """How far a value is off, about."""
-        kernel, rows = self._table.kernel, self._table.rows
+        kernel, rows = self._table.scaled, self._table.rows
         if not isinstance(kernel, Kernel):
             return 0.0
         eps = float(np.finfo(np.float32).eps) / 2.0
         if kernel.code in GAUSSIAN:  # an error of the distance t counts exp(-t) times; that of an entry, √t exp(-t)
-            distance = 2.0 * self._table.scaled.gamma * float(rows.norms.mean())
+            distance = 2.0 * kernel.gamma * float(rows.norms.mean())
             return eps * (2.0 * min(1.0, distance) + 0.5 * float(np.sqrt(distance)))
         return eps * float(np.abs(self._table.diagonal).mean())
 
