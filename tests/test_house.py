@@ -30,6 +30,9 @@ for data in (X, X.astype(np.float32), sparse.csr_array(X)):
     eigenwood.Perceptron(penalty="elasticnet").fit(data, y)
     eigenwood.KernelPerceptron(vote="voted").fit(data, y).predict(data)
     eigenwood.PolynomialExpansion().fit(data).transform(data)
+    for kernel in ("rbf", "linear", "poly"):
+        eigenwood.SVC(kernel=kernel).fit(data, y).predict(data)
+        eigenwood.SVR(kernel=kernel).fit(data, y).predict(data)
     for code in KERNELS.values():
         gram(data, data, Kernel(code))
 """

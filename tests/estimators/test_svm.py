@@ -530,12 +530,13 @@ def test_a_million_for_slack(machine):
     assert_same_solution(model, theirs, rbf_kernel(X, gamma=1.0))
 
 
-def test_every_row_is_alone_if_gamma_is_large():
+@pytest.mark.parametrize("gamma", [1e6, 1e8, 1e12])
+def test_every_row_is_alone_if_gamma_is_large(gamma):
     """K = I: of two classes of as many rows, each row has the coefficient 1; every amount is met within the tube."""
-    model = SVC(gamma=1e6, C=10.0).fit(X, TWO)
+    model = SVC(gamma=gamma, C=10.0).fit(X, TWO)
     np.testing.assert_allclose(np.abs(model.dual_coef_), 1.0, atol=1e-3)
     assert model.score(X, TWO) == 1.0
-    amounts = SVR(gamma=1e6, C=100.0).fit(X, AMOUNTS)
+    amounts = SVR(gamma=gamma, C=100.0).fit(X, AMOUNTS)
     assert np.abs(amounts.predict(X) - AMOUNTS).max() <= amounts.epsilon + amounts.tol
 
 
@@ -549,12 +550,27 @@ def test_all_rows_are_alike_if_gamma_is_small(C):
     assert flat.converged_
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e-15, 1e15, 1e150])
+@pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e-25, 1e-15, 1e15, 1e150])
 def test_rows_of_any_size(scale):
     model = SVC().fit(X * scale, TWO)
     assert np.isfinite(model.decision_function(QUERIES * scale)).all()
     if scale > 1e-150:  # squares that are nothing leave nothing to tell rows apart
         assert model.score(X * scale, TWO) == SVC().fit(X, TWO).score(X, TWO)
+
+
+def test_rows_of_any_size_in_single_precision():
+    small = (1e-25 * X).astype(np.float32)
+    model = SVC().fit(small, TWO)
+    assert model.score(small, TWO) == SVC().fit(X, TWO).score(X, TWO)
+    assert verify(model, small, TWO).holds
+
+
+def test_a_hard_margin_is_an_infinite_c():
+    """Deck C: of the rows (0, 0) and (2, 2), w = (½, ½) and b = -1; and no other C is as large."""
+    model = SVC(C=np.inf, kernel="linear").fit([[0.0, 0.0], [2.0, 2.0], [5.0, 3.0]], [0, 1, 1])
+    np.testing.assert_allclose(model.coef_, [[0.5, 0.5]], atol=1e-6)
+    np.testing.assert_allclose(model.intercept_, [-1.0], atol=1e-6)
+    assert model.certificate_["primal"].value == pytest.approx(0.25)
 
 
 def test_two_rows():

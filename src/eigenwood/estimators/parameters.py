@@ -95,7 +95,10 @@ SHARED = {
     ),
     "validation_fraction": Words("float, default=0.25", "The rows put aside for ``prune='validation'``."),
     "n_folds": Words("int, default=5", "The folds of ``prune='cost_complexity_cv'``."),
-    "C": Words("float, default=1.0", "What slack costs, for each unit of it: a large C follows the rows more closely."),
+    "C": Words(
+        "float, default=1.0",
+        "What slack costs, for each unit of it: a large C follows the rows closely, infinity is the hard margin.",
+    ),
     "slack": Words(
         "'hinge' or 'squared', default='hinge'",
         "Whether slack ξ costs C ξ, as in scikit-learn, or C ξ² (deck E).",

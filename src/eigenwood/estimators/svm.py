@@ -48,7 +48,7 @@ from eigenwood.proofs.svm import MachineFacts, machine_certificate, machine_fact
 from eigenwood.validation.arrays import check_rows, check_weights
 from eigenwood.validation.kernels import check_dense_gram, check_holds_rows, check_square, check_symmetric, gamma_value
 from eigenwood.validation.memory import MEMORY_LIMIT, memory_bytes
-from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Number, Seed, check_params
+from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Infinite, Number, Seed, check_params
 from eigenwood.validation.state import Array
 from eigenwood.validation.targets import Training, check_amounts, check_training, class_weights
 from eigenwood.validation.threads import N_JOBS, thread_count
@@ -57,6 +57,7 @@ LIKE_LIBSVM, STEPS_PER_ROW = 10_000_000, 100  # moves of pairs after which a fit
 COLUMN_GIVEN = "A column-vector y was passed when a 1d array was expected; y.ravel() makes one of it."
 SAMPLED_ROWS = 64  # whose similarities are looked at before a function of the user's is believed
 DENSE_ENTRIES = 50_000_000  # of sparse support vectors that are made dense to predict
+HARD = 1e10  # what slack costs where none is allowed
 NARROW, WIDE = 1e-15, 1e15  # gamma of a kernel that can be computed in float32
 OFF_BY = 1e-4  # of a score in float32; where it could be more, float64 is used
 LEAST_COST, LARGEST_COST = 1e-150, 1e150  # whose squares are numbers
@@ -64,7 +65,7 @@ DEVIATIONS = 6.0  # of a normal error, which no score exceeds
 ONE_AGAINST_ONE, ONE_AGAINST_REST = SHAPES = ("ovo", "ovr")
 
 MACHINE_PARAMS = {
-    "C": Number(above=0),
+    "C": AnyOf(Number(above=0), Infinite()),
     **KERNEL_PARAMS,
     "slack": Choice(SLACKS),
     "shrinking": Flag(),
@@ -150,7 +151,7 @@ class Machine(Watched, BaseEstimator, ABC):
         solved = self._solved(task, rows, outcome.step)
         for name, value in self._attributes(task, gamma, solved, outcome.step).items():
             setattr(self, name, value)
-        self._C_of_fit, self.stop_reason_ = float(self.C), outcome.reason
+        self._C_of_fit, self.stop_reason_ = self._cost(), outcome.reason
         self.certificate_ = machine_certificate([one.facts for one in solved], self.tol, self.converged_)
         if not self.converged_ and outcome.step.last:
             warnings.warn(self._unfinished(), ConvergenceWarning, stacklevel=3)
@@ -280,7 +281,7 @@ class Machine(Watched, BaseEstimator, ABC):
         if not hasattr(self, "dual_coef_"):
             return None
         table = unstacked(self.dual_coef_, self.n_support_)
-        return self.support_, table * (float(self.C) / getattr(self, "_C_of_fit", float(self.C)))
+        return self.support_, table * (self._cost() / getattr(self, "_C_of_fit", self._cost()))
 
     def _begun(self, earlier: tuple[np.ndarray, np.ndarray], task: Task) -> np.ndarray | None:
         """Return the coefficients to begin with: those of an earlier fit, where its rows are there again."""
@@ -317,6 +318,10 @@ class Machine(Watched, BaseEstimator, ABC):
         n_problems = max(1, n_groups * (n_groups - 1) // 2)
         if self.dual_coef_.shape != shape or self.intercept_.size != n_problems:
             raise InputError(f"{who}: dual_coef_, n_support_ and intercept_ must be of the same problems.")
+
+    def _cost(self) -> float:
+        """Return C as a number; where it is infinite, no slack is allowed, and so much of it would cost too much."""
+        return HARD if np.isinf(self.C) else float(self.C)
 
     def _takes_sparse(self) -> bool:
         return not callable(self.kernel) and self.kernel != "precomputed"
@@ -446,7 +451,7 @@ class SVC(ClassifierMixin, Machine):
         known = None if reset else self.classes_
         data = check_training(self, X, y, sample_weight, accept_sparse=self._takes_sparse(), known=known, reset=reset)
         data = data._replace(X=self._among(data.X, data.places, X))
-        return class_task(data, float(self.C) * self._class_factors(data), self.slack, self.kernel == "precomputed")
+        return class_task(data, self._cost() * self._class_factors(data), self.slack, self.kernel == "precomputed")
 
     def _class_factors(self, data: Training) -> np.ndarray:
         """Return the weight of each class, all above 0."""
@@ -463,7 +468,7 @@ class SVC(ClassifierMixin, Machine):
     def _own_attributes(self, task: Task, n_moves: list[int]) -> dict:
         return {
             "classes_": task.labels,
-            "class_weight_": task.costs / float(self.C),
+            "class_weight_": task.costs / self._cost(),
             "n_iter_": np.array(n_moves, dtype=np.int32),
         }
 
@@ -556,7 +561,7 @@ class SVR(RegressorMixin, Machine):
         places = np.flatnonzero(weights)
         rows = rows if places.size == weights.size else rows[places]
         data = Measured(self._among(rows, places, X), amounts[places, 0], weights[places], places)
-        return amount_task(data, float(self.C), self.slack, float(self.epsilon), self.kernel == "precomputed")
+        return amount_task(data, self._cost(), self.slack, float(self.epsilon), self.kernel == "precomputed")
 
     def _own_attributes(self, task: Task, n_moves: list[int]) -> dict:
         return {"n_iter_": n_moves[0]}

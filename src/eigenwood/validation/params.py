@@ -113,6 +113,17 @@ def is_finite(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class Infinite:
+    """The number infinity."""
+
+    def allows(self, value: Any) -> bool:
+        return isinstance(value, Real) and value == math.inf
+
+    def __str__(self) -> str:
+        return "infinity"
+
+
+@dataclass(frozen=True)
 class Flag:
     """True or False."""
 
