@@ -11,7 +11,7 @@ from hypothesis import settings
 from eigenwood.data.datasets import data_home
 
 # Time is short in CI: what does not ask for more has this many examples.
-settings.register_profile("short", max_examples=25, deadline=None)
+settings.register_profile("short", max_examples=15, deadline=None)
 settings.load_profile("short")
 
 REQUIRED = bool(os.environ.get("EIGENWOOD_REQUIRE_DATA"))

@@ -26,7 +26,19 @@ from eigenwood.errors import InputError
 from eigenwood.estimators.registry import BY_CLASS, ENTRIES
 from eigenwood.validation.categories import CategoricalFeatures
 from eigenwood.validation.ensembles import Learner, Metric
-from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Function, Nothing, Number, Seed, Share, Signs
+from eigenwood.validation.params import (
+    AnyOf,
+    Choice,
+    ClassWeights,
+    Flag,
+    Function,
+    Infinite,
+    Nothing,
+    Number,
+    Seed,
+    Share,
+    Signs,
+)
 from tests.estimators.exam import (
     COUNTS_MOVES,
     COUNTS_ROWS,
@@ -126,6 +138,7 @@ def forbidden(rule, value):
     allowed = {
         Nothing: lambda: value is None,
         Flag: lambda: isinstance(value, bool),
+        Infinite: lambda: value == np.inf,
         Share: lambda: (
             isinstance(value, float) and 0 < value <= max(part.at_most for part in rule.rules if type(part) is Share)
         ),
@@ -150,6 +163,7 @@ def wrong_values(rule):
     wrong = {
         Choice: ["nonsense", "", 1, None, ["l2"], np.array(["a", "b"])],
         Flag: [0, 1, "True", None, 0.0],
+        Infinite: [-np.inf, np.nan, "inf"],
         Nothing: [0, "", False],
         Function: ["nonsense", 1],
         Share: [-0.5, 1.5, 0.0, np.nan, np.inf, "0.5", [0.5], True],

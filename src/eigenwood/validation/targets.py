@@ -243,7 +243,9 @@ def check_classes(estimator: Any, labels: np.ndarray) -> Classes:
     """Return the classes in ``labels``; at least two are needed to tell apart."""
     values, codes = np.unique(labels, return_inverse=True)
     if values.size < 2:
-        raise InputError(f"{type(estimator).__name__}: y must hold at least 2 classes; got 1 class: {values[0]!r}.")
+        raise InputError(
+            f"{type(estimator).__name__}: y must hold at least 2 classes; got 1 class: {values.tolist()[0]!r}."
+        )
     return Classes(values, codes)
 
 
@@ -252,7 +254,7 @@ def check_known(estimator: Any, labels: np.ndarray, known: np.ndarray) -> Classe
     strangers = np.setdiff1d(labels, known)
     if strangers.size:
         who = type(estimator).__name__
-        raise InputError(f"{who}: y must hold only the classes {known.tolist()}; got {strangers[0]!r}.")
+        raise InputError(f"{who}: y must hold only the classes {known.tolist()}; got {strangers.tolist()[0]!r}.")
     return Classes(known, np.searchsorted(known, labels))
 
 
