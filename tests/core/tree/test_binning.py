@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from eigenwood.core.tree.binning import CATEGORY, MOST_FEW, NUMBER, WIDEST_TABLE, binned_dense, binned_sparse
+from eigenwood.core.tree.binning import (
+    CATEGORY,
+    MOST_FEW,
+    NUMBER,
+    WIDEST_TABLE,
+    binned_dense,
+    binned_sparse,
+    rows_together,
+)
 from tests.core.tree import cases
 
 SHARES = (0.0, 0.5, 1.0)
@@ -266,3 +274,15 @@ def test_no_more_codes_than_sixteen_bits_can_tell(n_missing):
 def test_as_many_whole_numbers_as_codes_are_exact_and_one_more_is_not(n_values):
     column = np.random.default_rng(0).permutation(n_values).astype(float)
     assert dense_of(column[:, None]).features.exact[0] == (n_values == 65_536)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_columns", "n_values"), [(70_000, 64, 256), (70_000, 63, 9), (70_000, 64, 257), (9, 64, 9)]
+)
+def test_only_a_wide_and_large_table_of_narrow_codes_is_kept_by_row_too(n_rows, n_columns, n_values):
+    columns = np.random.default_rng(0).integers(n_values, size=(n_columns, n_rows)).astype(np.uint16)
+    by_row = rows_together(columns, np.full(n_columns, n_values))
+    if (n_rows, n_columns, n_values) == (70_000, 64, 256):
+        assert_array_equal(by_row, columns.T)
+    else:
+        assert by_row.shape == (0, n_columns)

@@ -5,9 +5,9 @@ import pytest
 from numba import config
 from numpy.testing import assert_allclose, assert_array_equal
 
-from eigenwood.core.bits import ONE, add_member
+from eigenwood.core.bits import ONE, add_member, word_count
 from eigenwood.core.distinct import mixed
-from eigenwood.core.tree import growing
+from eigenwood.core.tree import binning, growing
 from eigenwood.core.tree.adding import write_groups
 from eigenwood.core.tree.cutting import tie_of
 from eigenwood.core.tree.finishing import (
@@ -21,6 +21,7 @@ from eigenwood.core.tree.finishing import (
     SPREAD,
     VERY_FEW,
     WORTH,
+    band_for,
     cut_amounts,
     cut_classes,
     cut_in_order,
@@ -34,6 +35,7 @@ from eigenwood.core.tree.finishing import (
     move_orders,
     moved,
     new_hand,
+    next_band,
     next_drawn,
     order_few,
     order_more,
@@ -145,6 +147,24 @@ def test_the_same_features_are_drawn(monkeypatch, criterion, n_classes, max_feat
         options = {"seed": seed, "max_features": max_features}
         for rare_share in (0.0, 0.5):
             assert_same_both_ways(monkeypatch, data, naive.Rules(criterion, **limits), rare_share=rare_share, **options)
+
+
+@pytest.mark.parametrize("rare_share", [-1.0, 0.5])
+@pytest.mark.parametrize("max_features", [1, 4])
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_a_table_that_is_kept_by_row_too(monkeypatch, criterion, n_classes, max_features, rare_share):
+    monkeypatch.setattr(binning, "WIDE", 1)
+    monkeypatch.setattr(binning, "LARGE", 1)
+    few = (cases.tied, two_valued, rare_and_missing)
+    for seed, n_rows in enumerate((9, 60, 500) if COMPILED else (9, 40)):
+        data = whole_table(seed, criterion, n_classes, n_rows, weighted=seed == 1, kinds=few, n_features=9)
+        rules, options = naive.Rules(criterion), {"seed": seed, "max_features": max_features, "rare_share": rare_share}
+        codes = cases.ground_of(data, rules, rare_share=rare_share).binned.codes
+        assert codes.by_row.shape == (n_rows if codes.feature.size else 0, codes.feature.size)
+        tree = assert_same_both_ways(monkeypatch, data, rules, **options)
+        with monkeypatch.context() as patched:
+            patched.setattr(binning, "WIDE", 1000)
+            cases.assert_same_trees(tree, cases.fit(data, rules, **options))
 
 
 @pytest.mark.parametrize("max_features", [1, 4])
@@ -583,23 +603,34 @@ def test_orders_are_written_of_columns_that_may_vary_and_both_sides_keep_them(n)
 # ---- the draw ----------------------------------------------------------------------------------------------------
 
 
+def drawn_by_bands(draw, n_candidates, n, band):
+    """Return all ``n`` candidates that can be drawn, band by band."""
+    near, bar, found = np.empty(n_candidates, dtype=np.uint64), np.uint64(0), []
+    while len(found) < n:
+        n_near, bar = next_band(draw, n_candidates, np.uint64(bar), np.uint64(band), near)
+        found += [int(next_drawn(near, n_near - t)) for t in range(n_near)]
+    return found
+
+
+@pytest.mark.parametrize("n_wanted", [1, 7, 1000])
 @pytest.mark.parametrize("n_groups", [0, 3, 30])
-@pytest.mark.parametrize("n_columns", [1, 5, SHORT, SHORT + 1, 40])
-def test_the_draw_is_in_the_order_of_its_keys(n_columns, n_groups):
+@pytest.mark.parametrize("n_columns", [1, 5, SHORT, SHORT + 1, 40, 300])
+def test_the_draw_is_in_the_order_of_its_keys(n_columns, n_groups, n_wanted):
     rng = np.random.default_rng(n_columns + n_groups)
-    features = rng.permutation(100)[: n_columns + n_groups]
+    features = rng.permutation(400)[: n_columns + n_groups]
     dense, slot_feature = features[:n_columns], np.repeat(np.sort(features[n_columns:]), 2)  # two slots for each
     slots, group = np.arange(slot_feature.size), np.empty(slot_feature.size + 1, dtype=np.int64)
     assert write_groups(slots, slots.size, slot_feature, group) == n_groups
     feature_keys, slot_keys = (mixed(each.astype(np.uint64) + ONE) for each in (dense, slot_feature))
-    constant, draw = np.zeros(1, dtype=np.uint64), np.empty(n_columns + slots.size, dtype=np.uint64)
+    constant, draw = np.zeros(word_count(n_columns), dtype=np.uint64), np.empty(n_columns + slots.size, dtype=np.uint64)
     for at in range(0, n_columns, 4):
         add_member(constant, at)
     candidates = [at for at in range(n_columns + n_groups) if at >= n_columns or at % 4]
     asked = np.concatenate([dense, slot_feature[::2]])
     for seed in rng.integers(2**63, size=5, dtype=np.uint64):
         n = make_small_draw(draw, n_columns, n_groups, feature_keys, slot_keys, slots, group, constant, seed)
-        found = [int(next_drawn(draw, n - t)) for t in range(n)]
+        assert n == len(candidates)
+        found = drawn_by_bands(draw, n_columns + n_groups, n, band_for(n_wanted, n))
         assert found == sorted(candidates, key=lambda at, seed=seed: int(key_of(seed + ONE, asked[at])))
         n = make_draw(draw, n_columns + n_groups, dense, slot_feature, slots, group, constant, seed)
         assert found == [int(drawn(draw, n - t)) for t in range(n)]

@@ -34,6 +34,8 @@ MOST_CODES = 65_536  # what 16 bits can tell apart
 COLUMN_BLOCK = 8  # columns of a C-contiguous matrix that share a cache line
 MOST_FEW, HASH_SIZE, HASH_BITS = 1024, 4096, np.uint64(4095)  # so few values are found by a hash table
 ITSELF = np.empty(0, dtype=np.int32)
+WIDE, LARGE, NARROW_CODES = 64, 1 << 22, 256  # columns, codes in all, and codes of a column of a table kept by row too
+TILE = 64  # rows that are turned at once
 WIDEST_TABLE = 1 << 21  # whole numbers in a range up to this are ranked by a table instead of by sorting
 
 
@@ -53,6 +55,7 @@ class Codes(NamedTuple):
     """The coded rows: columns whose codes are all stored, then those of which only the rare ones are."""
 
     columns: np.ndarray  # (n_columns, n_rows) uint16
+    by_row: np.ndarray  # (n_rows, n_columns) uint8: the same for the few rows of a small node; without rows if not kept
     feature: np.ndarray  # (n_columns,) which feature a column is
     start: np.ndarray  # (n_columns + 1,) where the codes of a column begin in ``meaning``
     meaning: np.ndarray  # the feature's code behind each code of a column
@@ -298,6 +301,29 @@ def quantile_bins(codes, distinct, counts, n_missing: int, n_bins: int) -> Ranke
     return Ranked(new_codes, ITSELF, distinct[first], distinct[last], np.bincount(new_codes), n_missing, False)
 
 
+def rows_together(columns: np.ndarray, n_codes: np.ndarray) -> np.ndarray:
+    """Return the codes row by row where a few rows of many columns would lie far apart; else no rows.
+
+    A small node of a forest looks at some columns out of many: each code it reads of a large table comes from the
+    memory. The codes of its rows can be brought together instead, if those of a row stand side by side.
+    """
+    n_columns, n_rows = columns.shape
+    if n_columns < WIDE or columns.size < LARGE or n_codes.max() > NARROW_CODES:
+        return np.empty((0, n_columns), dtype=np.uint8)
+    by_row = np.empty((n_rows, n_columns), dtype=np.uint8)
+    write_by_row(columns, by_row)
+    return by_row
+
+
+@njit(cache=True, nogil=True)
+def write_by_row(columns, by_row):
+    """Write a table of columns row by row, a few rows at a time: those stay in the cache."""
+    for first in range(0, by_row.shape[0], TILE):
+        for j in range(by_row.shape[1]):
+            for i in range(first, min(first + TILE, by_row.shape[0])):
+                by_row[i, j] = columns[j, i]
+
+
 def joined(columns: list, n_categories, n_rows: int) -> Binned:
     """Return the columns as one table."""
     whole = [j for j, (_, rare) in enumerate(columns) if rare is None]
@@ -311,6 +337,7 @@ def joined(columns: list, n_categories, n_rows: int) -> Binned:
     slot_feature, slot_code, entry_start, entries = entries_by_row(thin, columns, n_codes, n_rows)
     codes = Codes(
         dense,
+        rows_together(dense, n_codes[whole]),
         np.array(whole, dtype=np.int32),
         starts(n_codes[whole]),
         np.concatenate([np.arange(n_codes[j], dtype=np.int32) for j in whole] or [np.empty(0, np.int32)]),

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenwood.core.bits import ONE, add_member, is_member, taken_out, word_count
+from eigenwood.core.bits import ONE, add_member, is_member, lowest_bit, taken_out, word_count
 from eigenwood.core.compiling import inlined, uncounted
 from eigenwood.core.distinct import mixed
 from eigenwood.core.tree.adding import add_up_slots, cleared, write_groups
@@ -55,13 +55,15 @@ from eigenwood.core.tree.splitting import (
 from eigenwood.core.tree.summing import SPREAD, cut_of_sums, two_sides_cost
 
 SMALL = 4096  # rows
-VERY_FEW, FEW, LANES = 8, 32, 16  # so few rows are ordered by insertion, and by counting
+VERY_FEW, FEW, LANES = 8, 64, 16  # so few rows are ordered by insertion, and by counting
 PLACE_BITS, PLACE = 12, SMALL - 1  # of a key: which row of the small node it is
 NEAR, WORTH = 256, 4  # rows of a node below which orders are kept, if at least one column in four is looked at
 BYTE_BITS, BYTE = 8, 255
 SHORT = 16  # of so few keys the least is found by looking at all
+BAND = 2  # keys that are looked at together, for each that is wanted
 START, END, DEPTH, PARENT, SIDE, KEPT = range(6)  # a node that waits
 LAST = np.uint32(np.iinfo(np.uint32).max)
+NO_KEY = np.uint64(np.iinfo(np.uint64).max)  # of what cannot be drawn
 
 
 class Hand(NamedTuple):
@@ -72,6 +74,7 @@ class Hand(NamedTuple):
     amounts: np.ndarray
     weights: np.ndarray
     own: np.ndarray  # (SMALL,) which of these rows the nodes below have
+    table: np.ndarray  # (SMALL, n_columns) their codes, if the table is kept by row too …
     entry_start: np.ndarray  # (SMALL + 1,) their thin columns: entries in slots that some of them have …
     entries: np.ndarray
     slot_at: np.ndarray  # (n_slots,) … where such a slot of the table is found, and -1 for others
@@ -97,7 +100,8 @@ class Hand(NamedTuple):
     counts: np.ndarray
     sums: np.ndarray
     feature_keys: np.ndarray  # (n_columns,) random bits
-    draw: np.ndarray
+    draw: np.ndarray  # (n_columns + n_slots,) of the candidates: random bits, and in the last bits which they are of
+    near: np.ndarray  # of the same, those that come next
     constant: np.ndarray  # columns that are known to be constant, as bits
     stack: np.ndarray  # the nodes that wait
     seeds: np.ndarray
@@ -115,6 +119,7 @@ def new_hand(codes, target, n_sums: int) -> Hand:
         amounts=np.empty(n_amounts),
         weights=np.empty(SMALL),
         own=np.empty(SMALL, dtype=np.uint32),
+        table=np.empty((SMALL if codes.by_row.shape[0] else 0, n_columns), dtype=np.uint8),
         entry_start=np.zeros(SMALL + 1, dtype=np.int64),
         entries=np.empty(SMALL * longest, dtype=np.int32),
         slot_at=np.zeros(n_slots, dtype=np.int32),
@@ -141,6 +146,7 @@ def new_hand(codes, target, n_sums: int) -> Hand:
         sums=np.zeros(SPREAD * SMALL),
         feature_keys=mixed(codes.feature.astype(np.uint64) + ONE),
         draw=np.empty(n_columns + n_slots, dtype=np.uint64),
+        near=np.empty(n_columns + n_slots, dtype=np.uint64),
         constant=np.empty(n_words, dtype=np.uint64),
         stack=np.empty((SMALL + 1, 6), dtype=np.int32),
         seeds=np.empty(SMALL + 1, dtype=np.uint64),
@@ -155,6 +161,8 @@ def finish(codes, features, target, rows, rule, logs, growth, hand):
     for i in range(growth.counts[N_LATER]):
         start, end = later[i, START], later[i, END]
         take(target, rows[start:end], hand)
+        if hand.table.shape[0] > 0:
+            take_codes(codes.by_row, rows[start:end], hand.table)
         n_slots = take_entries(codes, rows[start:end], hand)
         hand.constant[:] = 0
         line = (later[i, DEPTH], later[i, PARENT])
@@ -173,6 +181,15 @@ def take(target, rows, hand):
             hand.labels[i] = target.labels[row, 0]
         else:
             hand.amounts[i] = target.amounts[row, 0]
+
+
+@uncounted
+def take_codes(by_row, rows, table):
+    """Write the codes of the rows one after the other."""
+    for i in range(rows.size):
+        source, room = by_row[rows[i]], table[i]
+        for j in range(room.size):
+            room[j] = source[j]
 
 
 @uncounted
@@ -312,7 +329,10 @@ def write_keys(codes, features, hand, at, start, n):
     """Write the keys of the node's rows in a column; the codes of a thin one are those of the feature."""
     n_columns = codes.feature.size
     if at < n_columns:
-        gather_keys(codes.columns, at, hand.node_rows, hand.own, start, n, hand.keys)
+        if hand.table.shape[0] > 0:
+            gather_keys(hand.table.T, at, hand.own[start : start + n], hand.own, start, n, hand.keys)
+        else:
+            gather_keys(codes.columns, at, hand.node_rows, hand.own, start, n, hand.keys)
         return
     first, last = hand.slots[hand.group[at - n_columns]], hand.slots[hand.group[at - n_columns + 1] - 1]
     common = np.uint32(features.common[hand.slot_feature[first]])
@@ -423,13 +443,20 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
         n_present = taken_out(hand.slot_bits, word_count(n_slots), slots)
         n_groups = write_groups(slots, n_present, hand.slot_feature, group)
     drawing, n_candidates, n_tried = rule.max_features < features.kind.size, n_columns + n_groups, 0
+    n_near, bar, band = 0, np.uint64(0), NO_KEY
     if drawing:
         n_candidates = make_small_draw(
             hand.draw, n_columns, n_groups, hand.feature_keys, hand.slot_keys, slots, group, hand.constant, seed
         )
+        band = band_for(rule.max_features, n_candidates)
     best, best_key, best_gap = NOTHING, np.uint64(0), NO_GAP
     for t in range(n_candidates):
-        at = next_drawn(hand.draw, n_candidates - t) if drawing else t
+        at = t
+        if drawing:
+            while n_near == 0:
+                n_near, bar = next_band(hand.draw, n_columns + n_groups, bar, band, hand.near)
+            at = next_drawn(hand.near, n_near)
+            n_near -= 1
         if at < n_columns:
             if is_member(hand.constant, at):
                 continue
@@ -501,30 +528,60 @@ def slot_cost(sums, slot, total, starts, weight, criterion, logs):
 
 @uncounted
 def make_small_draw(draw, n_columns, n_groups, feature_keys, slot_keys, slots, group, constant, seed):
-    """Write the keys of all columns that may vary, as a heap if they are many, and return how many they are."""
-    n = 0
+    """Write the keys of all candidates, and return how many can be drawn: all but columns known to be constant.
+
+    Candidates come in the order of their keys. Of many only the first few are wanted, so they are never sorted: those
+    within a band of keys are taken out (``next_band``), then those of the next one.
+    """
     for at in range(n_columns):
-        draw[n] = (mixed((seed + ONE) ^ feature_keys[at]) & ~INDEX_BITS) | np.uint64(at)
-        n += not is_member(constant, at)
+        draw[at] = (mixed((seed + ONE) ^ feature_keys[at]) & ~INDEX_BITS) | np.uint64(at)
+    n = n_columns
+    for i in range(constant.size):
+        word = constant[i]
+        while word != 0:
+            draw[64 * i + lowest_bit(word)] = NO_KEY
+            n -= 1
+            word &= word - ONE
     for g in range(n_groups):
-        draw[n] = (mixed((seed + ONE) ^ slot_keys[slots[group[g]]]) & ~INDEX_BITS) | np.uint64(n_columns + g)
-        n += 1
-    if n > SHORT:
-        for i in range(n // 2 - 1, -1, -1):
-            sink(draw, i, n)
-    return n
+        at = n_columns + g
+        draw[at] = (mixed((seed + ONE) ^ slot_keys[slots[group[g]]]) & ~INDEX_BITS) | np.uint64(at)
+    return n + n_groups
 
 
 @uncounted
-def next_drawn(draw, n_left):
-    """Return the next candidate of the draw, of which ``n_left`` are left."""
+def band_for(n_wanted, n_candidates):
+    """Return the width of a band in which somewhat more keys are expected than are wanted."""
+    n_expected = BAND * n_wanted + SHORT
+    return NO_KEY if n_candidates <= n_expected else NO_KEY // np.uint64(n_candidates) * np.uint64(n_expected)
+
+
+@uncounted
+def next_band(draw, n, bar, band, near):
+    """Write the keys from ``bar`` to before the end of the band, as a heap if they are many; return how many they are,
+    and the end.
+    """
+    end, n_near = bar + band, 0
+    if end < bar:  # beyond the last key
+        end = NO_KEY
+    for i in range(n):
+        near[n_near] = draw[i]
+        n_near += bar <= draw[i] < end
+    if n_near > SHORT:
+        for i in range(n_near // 2 - 1, -1, -1):
+            sink(near, i, n_near)
+    return n_near, end
+
+
+@uncounted
+def next_drawn(near, n_left):
+    """Return the candidate with the least key, of which ``n_left`` are left."""
     if n_left > SHORT:
-        return drawn(draw, n_left)
+        return drawn(near, n_left)
     least = 0
     for i in range(1, n_left):
-        least = i if draw[i] < draw[least] else least
-    found = draw[least]
-    draw[least] = draw[n_left - 1]
+        least = i if near[i] < near[least] else least
+    found = near[least]
+    near[least] = near[n_left - 1]
     return np.int64(found & INDEX_BITS)
 
 
@@ -537,6 +594,11 @@ def dense_cut(codes, features, hand, at, missing, rule, is_free, logs, known, st
         return cut_in_order(hand, hand.order[at, start : start + n], missing, rule, is_free, logs, known, n)
     most = SPREAD * n // hand.total.size if is_free and missing < 0 else 0
     width = codes.start[at + 1] - codes.start[at]
+    if width <= most and hand.table.shape[0] > 0:
+        return cut_of_sums(
+            hand.table.T, at, width, hand.own[start : start + n], n, hand.node_labels, hand.node_amounts,
+            hand.node_weights, hand.total, hand.left, hand.sums, known, rule.criterion, logs,
+        )  # fmt: skip
     if width <= most:
         return cut_of_sums(
             codes.columns, at, width, hand.node_rows, n, hand.node_labels, hand.node_amounts, hand.node_weights,
