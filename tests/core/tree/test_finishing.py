@@ -341,8 +341,8 @@ def cut_of_keys(keys, first, last, data, root, min_weight, logs):
     """Return the same of the kernel for the criterion."""
     known, total, weights, tie = root.known, root.sums, data.weights, tie_of(root.known)
     if not data.n_classes:
-        amounts = np.ascontiguousarray(data.y[:, 0])
-        return cut_amounts(keys, first, last, amounts, weights, known.centre, known.weight, total[1], min_weight, tie)
+        pulls = weights * (data.y[:, 0] - known.centre)
+        return cut_amounts(keys, first, last, pulls, weights, known.weight, total[1], min_weight, tie)
     labels = data.y[:, 0].astype(np.int32)
     if root.rule.criterion == cases.CRITERIA["gini"] and total.size == 2:
         return cut_pair(keys, first, last, labels, weights, total[0], total[1], min_weight, tie)
@@ -379,6 +379,8 @@ def at_hand(data, rules, **storage):
     hand.total[:], hand.node_rows[:n], hand.node_weights[:n] = root.sums, root.sample.rows, data.weights
     hand.node_labels[: root.sample.labels.shape[0]] = root.sample.labels
     hand.node_amounts[: root.sample.amounts.shape[0]] = root.sample.amounts
+    if not data.n_classes:
+        hand.pulls[:n] = data.weights * (data.y[:, 0] - root.known.centre)
     return root, hand
 
 
@@ -398,7 +400,7 @@ def is_free(rules):
 def cut_by_order(root, hand, rules):
     """Return the cut of the only column, whose keys are put in order."""
     n, codes = root.sample.rows.size, root.codes
-    gather_keys(codes.columns, 0, hand.node_rows, hand.own, 0, n, hand.keys)
+    gather_keys(codes.columns, hand.table, 0, hand.node_rows, hand.own, 0, n, hand.keys)
     put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
     return cut_in_order(
         hand, hand.ordered, missing_at(codes, root.features, 0, 0), root.rule, is_free(rules),
@@ -438,8 +440,8 @@ def test_whichever_way_a_column_is_looked_at(criterion, n_classes, kind, limits)
         root, hand = at_hand(varied_column(seed, criterion, n_classes, n_rows, kind), rules, rare_share=-1.0)
         codes, features, logs = root.codes, root.features, log_table(root.target, root.rule)
         write_orders(
-            codes.columns, hand.constant, hand.node_rows, hand.own, 0, n_rows, hand.keys, hand.ranks, hand.counts,
-            hand.order,
+            codes.columns, hand.table, hand.constant, hand.node_rows, hand.own, 0, n_rows, hand.keys, hand.ranks,
+            hand.counts, hand.order,
         )  # fmt: skip
         expected = cut_by_order(root, hand, rules)
         for kept in (False, True):
@@ -464,7 +466,7 @@ def test_two_rows_are_told_apart_as_many_are(criterion, n_classes, weights, colu
     )  # fmt: skip
     expected = cut_by_order(root, hand, rules)
     missing = missing_at(root.codes, root.features, 0, 0)
-    found = cut_of_two(hand.keys, hand.amounts, hand.weights, root.known.centre, missing)
+    found = cut_of_two(hand.keys, hand.pulls, hand.weights, missing)
     assert_allclose(found[0], expected[0], rtol=1e-12, atol=1e-12)
     assert found[1:] == expected[1:]
     assert (found[0] < np.inf) == (found[1] != found[2]) == (str(column[0]) != str(column[1]))
@@ -585,7 +587,8 @@ def test_orders_are_written_of_columns_that_may_vary_and_both_sides_keep_them(n)
     constant, order = np.zeros(1, dtype=np.uint64), np.full((n_columns, n + 9), 77, dtype=np.uint32)
     add_member(constant, 2)
     room = np.empty(n + LANES, dtype=np.uint32), np.empty(FEW, dtype=np.int32), np.zeros(SPREAD * n, dtype=np.int32)
-    write_orders(columns, constant, rows.astype(np.uint32), own, start, n, *room, order)
+    no_table = np.empty((0, 0), dtype=np.uint8)
+    write_orders(columns, no_table, constant, rows.astype(np.uint32), own, start, n, *room, order)
 
     keys = (columns[:, rows].astype(np.uint32) << PLACE_BITS) | own[start : start + n]
     is_left = rng.integers(2, size=n + 9).astype(np.uint8)

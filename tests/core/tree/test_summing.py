@@ -48,12 +48,16 @@ def coded(seed, criterion, n_classes, occurring, weighted, n_rows=30):
     return data, columns, rows, root_of(data, naive.Rules(criterion))
 
 
+NO_TABLE = np.empty((0, 0), dtype=np.uint8)
+
+
 def found_in(columns, rows, root, sums, logs=None):
     """Return the best cut of the column in the middle."""
     sample, n_sums = root.sample, root.sums.size
     return cut_of_sums(
-        columns, 1, WIDTH, rows, rows.size, sample.labels, sample.amounts, sample.weights, root.sums, np.empty(n_sums),
-        sums, root.known, root.rule.criterion, log_table(root.target, root.rule) if logs is None else logs,
+        columns, NO_TABLE, 1, WIDTH, rows, rows, rows.size, sample.labels, sample.amounts, sample.weights, root.sums,
+        np.empty(n_sums), sums, root.known, root.rule.criterion,
+        log_table(root.target, root.rule) if logs is None else logs,
     )  # fmt: skip
 
 
@@ -143,21 +147,35 @@ def test_at_the_boundary_all_ways_find_the_same(criterion, n_classes, shift):
 # ---- what it is made of ------------------------------------------------------------------------------------------
 
 
+def source_of(columns, rows, at_hand):
+    """Return where codes of the column in the middle are read: from the columns, or from a table of the rows at hand."""
+    if not at_hand:
+        return columns, NO_TABLE, 1, rows, rows
+    own = np.random.default_rng(0).permutation(rows.size)
+    table = np.empty((rows.size, columns.shape[0]), dtype=np.uint8)
+    table[own] = columns[:, rows].T
+    return np.empty_like(columns[:, :0]), table, 1, rows, own
+
+
+@pytest.mark.parametrize("at_hand", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_classes", [2, 5])
-def test_classes_are_added_up_by_code(n_classes, weighted):
+def test_classes_are_added_up_by_code(n_classes, weighted, at_hand):
     data, columns, rows, root = coded(n_classes, "gini", (n_classes,), CODES["none in the middle"], weighted)
+    source = source_of(columns, rows, at_hand)
     sums = np.zeros(WIDTH * n_classes)
-    add_classes(columns, 1, rows, rows.size, root.sample.labels, root.sample.weights, n_classes, sums)
+    add_classes(*source, rows.size, root.sample.labels, root.sample.weights, n_classes, sums)
     expected = np.bincount(columns[1, rows] * n_classes + data.y[:, 0], data.weights, WIDTH * n_classes)
     assert_array_equal(sums, expected)
 
 
+@pytest.mark.parametrize("at_hand", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_amounts_are_added_up_by_code(weighted):
+def test_amounts_are_added_up_by_code(weighted, at_hand):
     data, columns, rows, root = coded(1, "squared_error", (), CODES["none in the middle"], weighted)
+    source = source_of(columns, rows, at_hand)
     sums = np.zeros(WIDTH * 2)
-    add_amounts(columns, 1, rows, rows.size, data.y, root.sample.weights, sums)
+    add_amounts(*source, rows.size, data.y, root.sample.weights, sums)
     assert_array_equal(sums[::2], np.bincount(columns[1, rows], data.weights, WIDTH))
     assert_array_equal(sums[1::2], np.bincount(columns[1, rows], data.weights * data.y[:, 0], WIDTH))
 
@@ -165,8 +183,8 @@ def test_amounts_are_added_up_by_code(weighted):
 def test_only_the_first_rows_are_added_up():
     _, columns, rows, root = coded(2, "gini", (2,), CODES["all"], weighted=True)
     few, all_of_them = np.zeros(WIDTH * 2), np.zeros(WIDTH * 2)
-    add_classes(columns, 1, rows, 7, root.sample.labels, root.sample.weights, 2, few)
-    add_classes(columns, 1, rows[:7], 7, root.sample.labels, root.sample.weights, 2, all_of_them)
+    add_classes(columns, NO_TABLE, 1, rows, rows, 7, root.sample.labels, root.sample.weights, 2, few)
+    add_classes(columns, NO_TABLE, 1, rows[:7], rows[:7], 7, root.sample.labels, root.sample.weights, 2, all_of_them)
     assert_array_equal(few, all_of_them)
 
 

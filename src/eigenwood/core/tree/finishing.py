@@ -38,7 +38,7 @@ from eigenwood.core.tree.branching import (
     write_leaf,
 )
 from eigenwood.core.tree.cutting import gini_pair, line_cost, tie_of
-from eigenwood.core.tree.impurity import GINI, SQUARED_ERROR, is_classifying, part_with, squared_part, x_log_x
+from eigenwood.core.tree.impurity import GINI, SQUARED_ERROR, is_classifying, part_with, squared_sides, x_log_x
 from eigenwood.core.tree.splitting import (
     INDEX_BITS,
     NO_GAP,
@@ -73,6 +73,7 @@ class Hand(NamedTuple):
     labels: np.ndarray  # (SMALL,) of these rows, in their order …
     amounts: np.ndarray
     weights: np.ndarray
+    pulls: np.ndarray  # (SMALL,) of the node at hand: weight times distance from the mean
     own: np.ndarray  # (SMALL,) which of these rows the nodes below have
     table: np.ndarray  # (SMALL, n_columns) their codes, if the table is kept by row too …
     entry_start: np.ndarray  # (SMALL + 1,) their thin columns: entries in slots that some of them have …
@@ -118,6 +119,7 @@ def new_hand(codes, target, n_sums: int) -> Hand:
         labels=np.empty(n_labels, dtype=np.int32),
         amounts=np.empty(n_amounts),
         weights=np.empty(SMALL),
+        pulls=np.empty(n_amounts),
         own=np.empty(SMALL, dtype=np.uint32),
         table=np.empty((SMALL if codes.by_row.shape[0] else 0, n_columns), dtype=np.uint8),
         entry_start=np.zeros(SMALL + 1, dtype=np.int64),
@@ -257,6 +259,8 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
             known, pure = described_amounts(
                 hand.node_amounts[:n], weights[:n], starts, rule.criterion, hand.total, place, growth.value[node]
             )
+            for i in range(n):  # the mean was taken off
+                hand.pulls[own[start + i]] = weights[i] * hand.node_amounts[i, 0]
         write_leaf(growth.whole, growth.real, node, n, known)
         if stays_leaf(known, pure, place, rule):
             continue
@@ -265,7 +269,17 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
         kept = stack[n_stack, KEPT] == 1 and n > 2
         if not kept and 2 < n <= NEAR and codes.feature.size <= WORTH * rule.max_features:
             write_orders(
-                codes.columns, hand.constant, rows, own, start, n, hand.keys, hand.ranks, hand.counts, hand.order
+                codes.columns,
+                hand.table,
+                hand.constant,
+                rows,
+                own,
+                start,
+                n,
+                hand.keys,
+                hand.ranks,
+                hand.counts,
+                hand.order,
             )
             kept = True
         split = small_split(codes, features, starts, rule, logs, hand, n_slots, known, start, n, kept)
@@ -329,10 +343,7 @@ def write_keys(codes, features, hand, at, start, n):
     """Write the keys of the node's rows in a column; the codes of a thin one are those of the feature."""
     n_columns = codes.feature.size
     if at < n_columns:
-        if hand.table.shape[0] > 0:
-            gather_keys(hand.table.T, at, hand.own[start : start + n], hand.own, start, n, hand.keys)
-        else:
-            gather_keys(codes.columns, at, hand.node_rows, hand.own, start, n, hand.keys)
+        gather_keys(codes.columns, hand.table, at, hand.node_rows, hand.own, start, n, hand.keys)
         return
     first, last = hand.slots[hand.group[at - n_columns]], hand.slots[hand.group[at - n_columns + 1] - 1]
     common = np.uint32(features.common[hand.slot_feature[first]])
@@ -340,10 +351,14 @@ def write_keys(codes, features, hand, at, start, n):
 
 
 @uncounted
-def gather_keys(columns, at, rows, own, start, n, keys):
-    """Write the keys of some rows."""
-    for i in range(n):
-        keys[i] = (np.uint32(columns[at, rows[i]]) << PLACE_BITS) | own[start + i]
+def gather_keys(columns, table, at, rows, own, start, n, keys):
+    """Write the keys of some rows, from the table of those at hand if there is one."""
+    if table.shape[0] > 0:
+        for i in range(n):
+            keys[i] = (np.uint32(table[own[start + i], at]) << PLACE_BITS) | own[start + i]
+    else:
+        for i in range(n):
+            keys[i] = (np.uint32(columns[at, rows[i]]) << PLACE_BITS) | own[start + i]
 
 
 @uncounted
@@ -408,11 +423,11 @@ def move_orders(order, constant, is_left, start, n, n_left, spare):
 
 
 @uncounted
-def write_orders(columns, constant, rows, own, start, n, keys, ranks, counts, order):
+def write_orders(columns, table, constant, rows, own, start, n, keys, ranks, counts, order):
     """Write the keys of every column that may vary, in order."""
     for at in range(order.shape[0]):
         if not is_member(constant, at):
-            gather_keys(columns, at, rows, own, start, n, keys)
+            gather_keys(columns, table, at, rows, own, start, n, keys)
             put_in_order(keys, n, ranks, counts, order[at, start : start + n])
 
 
@@ -522,7 +537,7 @@ def slot_cost(sums, slot, total, starts, weight, criterion, logs):
     """Return the cost of one slot against all other rows."""
     if criterion == SQUARED_ERROR:
         a, x = sums[slot, 0], sums[slot, 1]
-        return -squared_part(x, a) - squared_part(total[1] - x, weight - a)
+        return squared_sides(x, a, total[1] - x, weight - a)
     return line_cost(sums, slot, total, starts, criterion, logs)
 
 
@@ -594,19 +609,14 @@ def dense_cut(codes, features, hand, at, missing, rule, is_free, logs, known, st
         return cut_in_order(hand, hand.order[at, start : start + n], missing, rule, is_free, logs, known, n)
     most = SPREAD * n // hand.total.size if is_free and missing < 0 else 0
     width = codes.start[at + 1] - codes.start[at]
-    if width <= most and hand.table.shape[0] > 0:
-        return cut_of_sums(
-            hand.table.T, at, width, hand.own[start : start + n], n, hand.node_labels, hand.node_amounts,
-            hand.node_weights, hand.total, hand.left, hand.sums, known, rule.criterion, logs,
-        )  # fmt: skip
     if width <= most:
         return cut_of_sums(
-            codes.columns, at, width, hand.node_rows, n, hand.node_labels, hand.node_amounts, hand.node_weights,
-            hand.total, hand.left, hand.sums, known, rule.criterion, logs,
+            codes.columns, hand.table, at, width, hand.node_rows, hand.own[start : start + n], n, hand.node_labels,
+            hand.node_amounts, hand.node_weights, hand.total, hand.left, hand.sums, known, rule.criterion, logs,
         )  # fmt: skip
     write_keys(codes, features, hand, at, start, n)
     if n == 2 and is_free:
-        return cut_of_two(hand.keys, hand.amounts, hand.weights, known.centre, missing)
+        return cut_of_two(hand.keys, hand.pulls, hand.weights, missing)
     put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
     return cut_in_order(hand, hand.ordered, missing, rule, is_free, logs, known, n)
 
@@ -633,15 +643,15 @@ def cut_in_order(hand, keys, missing, rule, is_free, logs, known, n):
 
 
 @uncounted
-def cut_of_two(keys, amounts, weights, centre, missing):
+def cut_of_two(keys, pulls, weights, missing):
     """Return the same of two rows, which are alone then: of classes nothing is left to tell apart."""
     one, other, cost = code_in(keys[0]), code_in(keys[1]), 0.0
     if one == other:
         return np.inf, one, one, -1
-    if amounts.size > 0:
+    if pulls.size > 0:
         for i in range(2):
             row = keys[i] & PLACE
-            cost -= weights[row] * (amounts[row] - centre) * (amounts[row] - centre)
+            cost -= pulls[row] * pulls[row] / weights[row]
     return cost, min(one, other), max(one, other), 0 if max(one, other) == missing else -1
 
 
@@ -728,8 +738,7 @@ def cut_of_order(hand, keys, n, first, rule, is_free, logs, known):
     last = n - min_leaf
     if rule.criterion == SQUARED_ERROR:
         return cut_amounts(
-            keys, first, last, hand.amounts, weights, known.centre, known.weight, hand.total[1], min_weight,
-            tie_of(known),
+            keys, first, last, hand.pulls, weights, known.weight, hand.total[1], min_weight, tie_of(known),
         )  # fmt: skip
     if rule.criterion == GINI and hand.total.size == 2:
         return cut_pair(
@@ -749,16 +758,15 @@ def is_cut(keys, j, first):
 
 
 @uncounted
-def cut_amounts(keys, first, last, amounts, weights, centre, weight, total, min_weight, tie):
-    """Return the least cost of a cut of amounts, and its place."""
+def cut_amounts(keys, first, last, pulls, weights, weight, total, min_weight, tie):
+    """Return the least cost of a cut of amounts, and its place; ``pulls`` are weighted distances from the mean."""
     best, bar, place, a, x = np.inf, np.inf, -1, 0.0, 0.0
     for j in range(last):
         p = keys[j] & PLACE
         a += weights[p]
-        x += weights[p] * (amounts[p] - centre)
-        b, y = weight - a, total - x
-        found = -squared_part(x, a) - squared_part(y, b)
-        if found < bar and is_cut(keys, j, first) and a >= min_weight and b >= min_weight:
+        x += pulls[p]
+        found = squared_sides(x, a, total - x, weight - a)
+        if found < bar and is_cut(keys, j, first) and min(a, weight - a) >= min_weight:
             best, bar, place = found, found - tie, j
     return best, place
 

@@ -22,6 +22,7 @@ from numba import njit
 from eigenwood.core.sorting import sorted_order
 
 GINI, ENTROPY, ERROR, SQUARED_ERROR, POISSON, ABSOLUTE_ERROR = range(6)
+SMALLEST, LARGEST = 1e-280, 1e300
 HALF = 1e-12  # a sum of weights this close to the half is the half, in whatever order they were added
 
 
@@ -90,6 +91,18 @@ def x_log_x(x, logs):
 def squared_part(total, weight):
     """Return (Σwy)²/Σw; a side so light beside the other that its weight is lost in rounding has none."""
     return total * total / weight if weight > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def squared_sides(x, a, y, b):
+    """Return the cost of two sides whose amounts have the sums x and y and the weights a and b.
+
+    One division is enough, where its parts are numbers with all their digits.
+    """
+    product, parts = a * b, x * x * b + y * y * a
+    if product > SMALLEST and parts < LARGEST:
+        return -parts / product
+    return -squared_part(x, a) - squared_part(y, b)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

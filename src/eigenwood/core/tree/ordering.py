@@ -15,7 +15,7 @@ import numpy as np
 from eigenwood.core.bits import ONE, taken_out, word_count
 from eigenwood.core.compiling import uncounted
 from eigenwood.core.tree.cutting import gini_pair, is_free, keeps_order, tie_of
-from eigenwood.core.tree.impurity import ENTROPY, GINI, SQUARED_ERROR, part_with, side_cost, squared_part, x_log_x
+from eigenwood.core.tree.impurity import ENTROPY, GINI, SQUARED_ERROR, part_with, side_cost, squared_sides, x_log_x
 
 FEW_ROWS, FEW_BITS = 16, 4  # so many rows are put in order by insertion; their places fit in so many bits
 # of a cut: what lies left of it (all, its part of the impurity, the second class), what it costs, and where it is
@@ -243,7 +243,7 @@ def write_amount_costs(cuts, n, weight, total):
     """Write what the cuts of amounts cost."""
     for p in range(n):
         a, x = cuts[WEIGHT, p], cuts[PART, p]
-        cuts[COST, p] = -squared_part(x, a) - squared_part(total - x, weight - a)
+        cuts[COST, p] = squared_sides(x, a, total - x, weight - a)
 
 
 @uncounted

@@ -321,8 +321,8 @@ def cut_of_column(codes, features, sample, candidate, feature, total, starts, ru
     plain = ordered and is_number and missing < 0 and is_free(rule, sign)
     if plain and n_codes * total.size <= SPREAD * n_rows:
         found, below, above, side = cut_of_sums(
-            columns, candidate, n_codes, rows, n_rows, labels, amounts, weights, total, bench.left, bench.flat, node,
-            rule.criterion, logs,
+            columns, codes.by_row[:0], candidate, n_codes, rows, rows, n_rows, labels, amounts, weights, total,
+            bench.left, bench.flat, node, rule.criterion, logs,
         )  # fmt: skip
         cut, n_lines = Cut(found, -1, below, above, side), 0
     elif ordered and is_number and not is_summed(n_codes, n_rows, total.size):

@@ -13,21 +13,24 @@ import numpy as np
 
 from eigenwood.core.compiling import uncounted
 from eigenwood.core.tree.cutting import gini_pair, tie_of
-from eigenwood.core.tree.impurity import ENTROPY, GINI, SQUARED_ERROR, part_with, squared_part, x_log_x
+from eigenwood.core.tree.impurity import ENTROPY, GINI, SQUARED_ERROR, part_with, squared_sides, x_log_x
 
 SPREAD = 4  # sums for each row, up to which rows are added up
 
 
 @uncounted
-def cut_of_sums(columns, at, width, rows, n, labels, amounts, weights, total, left, sums, node, criterion, logs):
+def cut_of_sums(
+    columns, table, at, width, rows, own, n, labels, amounts, weights, total, left, sums, node, criterion, logs
+):
     """Return the least cost of a cut, the codes on both sides of it (equal ones if the column does not vary), and -1
-    for the side of missing rows. The column has ``width`` codes; ``sums`` are all zero before and after.
+    for the side of missing rows. The column has ``width`` codes; ``sums`` are all zero before and after. Codes are read
+    from the ``table`` of the rows at hand, where they are ``own``, or from the ``columns`` if that is empty.
     """
     n_sums, tie = total.size, tie_of(node)
     if criterion == SQUARED_ERROR:
-        add_amounts(columns, at, rows, n, amounts, weights, sums)
+        add_amounts(columns, table, at, rows, own, n, amounts, weights, sums)
     else:
-        add_classes(columns, at, rows, n, labels, weights, n_sums, sums)
+        add_classes(columns, table, at, rows, own, n, labels, weights, n_sums, sums)
     first, last = next_code(sums, 0, width, n_sums), last_code(sums, width, n_sums)
     if criterion == SQUARED_ERROR:
         cost, place = summed_amounts(sums, first, last, node.weight, total[1], tie)
@@ -50,20 +53,21 @@ def two_sides_cost(a, b, left_part, right_part, criterion, logs):
 
 
 @uncounted
-def add_amounts(columns, at, rows, n, amounts, weights, sums):
+def add_amounts(columns, table, at, rows, own, n, amounts, weights, sums):
     """Add weights and weighted amounts up by code."""
     for i in range(n):
-        c = 2 * np.int64(columns[at, rows[i]])
+        c = 2 * np.int64(table[own[i], at] if table.shape[0] > 0 else columns[at, rows[i]])
         weight = weights[i] if weights.size > 0 else 1.0
         sums[c] += weight
         sums[c + 1] += weight * amounts[i, 0]
 
 
 @uncounted
-def add_classes(columns, at, rows, n, labels, weights, n_classes, sums):
+def add_classes(columns, table, at, rows, own, n, labels, weights, n_classes, sums):
     """Add the weights of the classes up by code."""
     for i in range(n):
-        sums[n_classes * np.int64(columns[at, rows[i]]) + labels[i, 0]] += weights[i] if weights.size > 0 else 1.0
+        code = np.int64(table[own[i], at] if table.shape[0] > 0 else columns[at, rows[i]])
+        sums[n_classes * code + labels[i, 0]] += weights[i] if weights.size > 0 else 1.0
 
 
 @uncounted
@@ -93,7 +97,7 @@ def summed_amounts(sums, first, last, weight, total, tie):
             continue
         a += sums[2 * c]
         x += sums[2 * c + 1]
-        found = -squared_part(x, a) - squared_part(total - x, weight - a)
+        found = squared_sides(x, a, total - x, weight - a)
         if found < bar:
             best, bar, place = found, found - tie, c
     return best, place
