@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import get_config
 
 from eigenwood.core.spectral.filling import column_means, with_means
 from eigenwood.core.spectral.moments import ColumnMoments, Moments
@@ -166,6 +167,16 @@ def record_columns(model: Any, columns: tuple[str, ...]) -> None:
         model.feature_names_in_ = np.array(columns, dtype=object)
 
 
+def check_blocks_are_wanted(model: Any) -> None:
+    """Raise where ``set_output`` asks for frames: scores of blocks are blocks, and a frame would hold all of them."""
+    wanted = getattr(model, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+    if wanted != "default":
+        raise InputError(
+            f"{WHO}: set_output must be 'default' for blocks, whose scores are blocks with names in .columns; "
+            f"got {wanted!r}."
+        )
+
+
 def check_columns(model: Any, X: Blocks) -> None:
     """Raise unless a stream has the columns of fit."""
     known = getattr(model, "feature_names_in_", None)
@@ -277,8 +288,6 @@ def check_route(model: Any, source: Source) -> None:
     if refused:
         got = "sparse rows" if is_sparse else "blocks of variants" if by_columns else "blocks of rows"
         raise InputError(f"{WHO}: svd_solver={solver!r} must have {needs}; got {got}.")
-    if solver in ("randomized", "oja") and isinstance(asked, (float, np.floating)):
-        raise InputError(f"{WHO}: n_components must be an integer with svd_solver={solver!r}; got {asked!r}.")
     if asked == "mle" and (by_columns or solver not in ("auto", "full", "covariance_eigh")):
         raise InputError(f"{WHO}: n_components='mle' cannot be a string with svd_solver={solver!r}; 'full' finds it.")
 
