@@ -1,6 +1,10 @@
 """PCA: every route and every source to the same components, what scikit-learn says of them, and what is refused."""
 
+import subprocess
+import sys
+import textwrap
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -152,6 +156,22 @@ def test_weights_are_rows_given_so_often(route, shape):
     assert_alike(model, PCA(3, svd_solver=route).fit(repeated), rtol=1e-6)
     assert_allclose(model.explained_variance_, Theirs(3).fit(repeated).explained_variance_, rtol=1e-8)
     assert model.n_samples_ == (weights > 0).sum()
+
+
+@pytest.mark.parametrize("shape", [TALL, WIDE], ids=["tall", "wide"])
+@pytest.mark.parametrize("route", ["randomized", "oja"])
+def test_weights_are_rows_given_so_often_as_far_as_a_route_is_exact(route, shape):
+    X = rows(4, shape)
+    weights = np.random.default_rng(0).integers(0, 4, size=shape[0])
+    repeated = np.repeat(X, weights, axis=0)
+    one, other = PCA(3, svd_solver=route).fit(X, sample_weight=weights), PCA(3, svd_solver=route).fit(repeated)
+    for name in ("mean_", "total_variance_"):
+        assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12)
+    assert_allclose(one.singular_values_**2 / one.explained_variance_, weights.sum() - 1.0)
+    assert_allclose(one.explained_variance_, other.explained_variance_, rtol=0.02)
+    values = true_pairs(X, weights)[0]
+    for low, high in one.explained_variance_interval_:
+        assert ((low <= values) & (values <= high)).any()
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -1332,3 +1352,50 @@ def test_alleles_that_do_not_vary_are_divided_by_one(tmp_path):
     model = PCA(2, scale="allele_frequency").fit(genotypes(write_bed(tmp_path / "same.bed", X)))
     assert_array_equal(model.scale_[[3, 4]], 1.0)
     assert_allclose(model.components_[:, [3, 4]], 0.0, atol=1e-6)
+
+
+# ---- memory ------------------------------------------------------------------------------------------------------
+
+MEASURE = """
+    import re, sys
+    from pathlib import Path
+    from eigenwood import PCA
+    from eigenwood.data.blocks import blocks
+
+    def peak():  # not ru_maxrss: a child process starts with its parent's peak
+        return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+
+    def sweep(path):
+        rows = blocks(path, block_rows=2_000)
+        for block in PCA(3).fit(rows).transform(rows):
+            pass
+
+    small, large = sys.argv[1:]
+    sweep(small)
+    before = peak()
+    sweep(large)
+    print(peak() - before)
+"""
+
+
+def write_many(path, n_rows):
+    """Write rows of 50 columns."""
+    X = np.random.default_rng(0).normal(size=(n_rows, 50))
+    if path.suffix == ".npy":
+        np.save(path, X)
+    else:
+        table = pa.table(list(X.T), names=[f"c{j}" for j in range(50)])
+        pyarrow.parquet.write_table(table, path, row_group_size=20_000)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+@pytest.mark.parametrize(("ending", "n_rows"), [(".npy", 200_000), (".parquet", 400_000)])
+def test_memory_of_fit_and_transform_does_not_grow_with_the_rows(ending, n_rows, tmp_path):
+    """Reading ahead costs Arrow 20 to 40 MB whatever the size of the file, so the files are well above that."""
+    small, large = tmp_path / f"small{ending}", tmp_path / f"large{ending}"
+    write_many(small, 20_000)
+    write_many(large, n_rows)
+    command = [sys.executable, "-c", textwrap.dedent(MEASURE), str(small), str(large)]
+    grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert grown < 0.25 * large.stat().st_size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn import get_config
 
-from eigenwood.core.spectral.filling import column_means, with_means
+from eigenwood.core.spectral.filling import column_means, observed_scores, with_means
 from eigenwood.core.spectral.moments import ColumnMoments, Moments
 from eigenwood.core.threads import row_blocks
 from eigenwood.data.blocks import Blocks
@@ -213,13 +214,16 @@ def row_pieces(model: Any, X: Any, sample_weight: Any) -> Callable[[], Iterator]
     if isinstance(X, Blocks):
         check_columns(model, X)
         weights = stream_weights(model, X, sample_weight)
-        return partial(weighted_blocks, X, weights, model.mean_ if model.missing == "mean" else None)
+        if model.missing is not None:
+            known = partial(checked_blocks, X, None, missing=True)
+            X = replace(X, pieces=lambda: (completed(model, block) for block in known()))
+        return partial(weighted_blocks, X, weights, None)
     if isinstance(X, Genotypes):
         check_room(WHO, "the genotypes to verify", 4.0 * X.n_people * X.n_variants, "verify on fewer people")
         X = np.hstack([block for block, _ in given_rows(model, X)])
     else:
         X = given_rows(model, X)
-        if model.missing is not None and not sparse.issparse(X) and np.isnan(X).any():
+        if model.missing is not None and not sparse.issparse(X):
             X = completed(model, X)
     weights = check_weights(model, sample_weight, X.shape[0])
     blocks = row_blocks(X.shape[0], max(1, VERIFIED_VALUES // X.shape[1]))
@@ -230,8 +234,9 @@ def completed(model: Any, X: np.ndarray) -> np.ndarray:
     """Return X with what the model says in its holes: the mean, or the row that the scores stand for."""
     if model.missing == "mean":
         return with_means(X, model.mean_)
-    scores = model.transform(X)
-    return np.where(np.isnan(X), model.inverse_transform(scores), X)
+    V = model.components_.astype(np.float64)
+    scores = observed_scores(X, model.mean_, model.scale_, V)
+    return np.where(np.isnan(X), ((scores @ V) * model.scale_ + model.mean_).astype(X.dtype), X)
 
 
 # --- what is asked for ----------------------------------------------------------------------------
