@@ -109,6 +109,36 @@ def test_a_saved_model_transforms_new_rows(folder, tmp_path):
     assert eigenwood.verify(model, frame).holds
 
 
+@pytest.mark.parametrize("table", ["t.parquet", "t.csv", "t.npy"])
+def test_a_saved_model_is_verified(table, folder, tmp_path):
+    done(f"{table} -k 3 --scale deviation --save {tmp_path}/m.safetensors --out {tmp_path}/s.npy", folder)
+    run = ran(f"verify {tmp_path}/m.safetensors {table}", folder)
+    assert run.returncode == 0, run.stderr
+    assert "Recomputed on all rows: all claims hold." in " ".join(run.stdout.split())
+    model = eigenwood.load(tmp_path / "m.safetensors")
+    model.explained_variance_[1] *= 1.01
+    eigenwood.save(model, tmp_path / "wrong.safetensors")
+    assert ran(f"verify {tmp_path}/wrong.safetensors {table}", folder).returncode == 1
+
+
+def test_a_saved_model_of_genotypes_is_verified(tmp_path):
+    bed_reader = pytest.importorskip("bed_reader")
+    counts = np.random.default_rng(0).binomial(2, 0.3, size=(20, 60)).astype(float)
+    counts[3, 4] = np.nan
+    bed_reader.to_bed(tmp_path / "g.bed", counts, {"sid": [f"rs{j}" for j in range(60)]})
+    done("g.bed -k 2 --scale allele-frequency --save m.safetensors --out s.csv", tmp_path)
+    run = ran("verify m.safetensors g.bed", tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "Recomputed on all 20 people: all claims hold." in " ".join(run.stdout.split())
+
+
+def test_a_model_of_other_columns_is_not_verified(folder, tmp_path):
+    done(f"t.parquet -k 3 --save {tmp_path}/m.safetensors --out {tmp_path}/s.npy", folder)
+    run = ran(f"verify {tmp_path}/m.safetensors hole.csv", folder)
+    assert run.returncode == 2
+    assert run.stderr.startswith("eigenwood: hole.csv: ")
+
+
 def test_the_report_is_one_page(folder, tmp_path):
     done(f"t.parquet -k 3 --keep person --report {tmp_path}/page.html --out {tmp_path}/s.csv", folder)
     page = (tmp_path / "page.html").read_text()

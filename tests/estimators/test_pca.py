@@ -1,6 +1,10 @@
 """PCA: every route and every source to the same components, what scikit-learn says of them, and what is refused."""
 
+import subprocess
+import sys
+import textwrap
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,16 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.decomposition import PCA as Theirs
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 import eigenwood
 from eigenwood import PCA, verify
 from eigenwood.data.blocks import Blocks, blocks
-from eigenwood.estimators import pca_routes, pca_sources
+from eigenwood.estimators import pca_growing, pca_routes, pca_sources
 from tests.estimators.exam import Recorder
 from tests.models.crafting import assert_one_sentence
 from tests.naive import pca as naive
@@ -152,6 +158,22 @@ def test_weights_are_rows_given_so_often(route, shape):
     assert model.n_samples_ == (weights > 0).sum()
 
 
+@pytest.mark.parametrize("shape", [TALL, WIDE], ids=["tall", "wide"])
+@pytest.mark.parametrize("route", ["randomized", "oja"])
+def test_weights_are_rows_given_so_often_as_far_as_a_route_is_exact(route, shape):
+    X = rows(4, shape)
+    weights = np.random.default_rng(0).integers(0, 4, size=shape[0])
+    repeated = np.repeat(X, weights, axis=0)
+    one, other = PCA(3, svd_solver=route).fit(X, sample_weight=weights), PCA(3, svd_solver=route).fit(repeated)
+    for name in ("mean_", "total_variance_"):
+        assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12)
+    assert_allclose(one.singular_values_**2 / one.explained_variance_, weights.sum() - 1.0)
+    assert_allclose(one.explained_variance_, other.explained_variance_, rtol=0.02)
+    values = true_pairs(X, weights)[0]
+    for low, high in one.explained_variance_interval_:
+        assert ((low <= values) & (values <= high)).any()
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("route", ["covariance_eigh", "gram_eigh", "krylov", "power"])
 def test_weights_may_be_fractions(route, form):
@@ -254,6 +276,52 @@ def test_same_bits_for_any_number_of_threads(route):
         assert_array_equal(other.transform(X), one.transform(X))
 
 
+def numbers_of(model, X):
+    """Return everything that a model says of rows."""
+    Z = model.transform(X)
+    claims = [claim.value for certificate in (model.certificate_, verify(model, X)) for claim in certificate]
+    likelihoods = [] if np.isnan(X).any() else [model.score_samples(X)]
+    return [
+        *(model.components_, model.explained_variance_, model.explained_variance_interval_, model.mean_, Z),
+        *(model.inverse_transform(Z), model.get_covariance(), model.get_precision(), np.array(claims), *likelihoods),
+    ]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(1500, 300), (200, 700)], ids=["tall", "wide"])
+@pytest.mark.parametrize("route", ["auto", "gram_eigh", "krylov", "randomized", "oja"])
+def test_same_bits_for_any_number_of_threads_of_blas(route, shape, dtype):
+    """A product that BLAS splits over its threads has other bits than one that it does not."""
+    X = rows(10, shape, dtype, decay=0.995)
+    found = []
+    for n_threads in (1, 2, 8):
+        with threadpool_limits(n_threads):
+            found.append(numbers_of(PCA(20, svd_solver=route).fit(X), X))
+    for others in found[1:]:
+        for one, other in zip(found[0], others, strict=True):
+            assert_array_equal(other, one)
+
+
+def test_same_bits_for_any_number_of_threads_of_blas_with_holes_and_in_batches():
+    X = with_holes(rows(10, (600, 200), decay=0.8))
+    filled = np.nan_to_num(X)
+    found = []
+    for n_threads in (1, 2, 8):
+        with threadpool_limits(n_threads):
+            batched = PCA(20).partial_fit(filled[:300]).partial_fit(filled[300:])
+            with_means = PCA(20, missing="mean").fit(blocks(X, block_rows=100))
+            found.append(
+                [
+                    *numbers_of(PCA(5, missing="em", time_limit=60).fit(X), X),
+                    *numbers_of(batched, filled),
+                    *(with_means.components_, with_means.mean_),
+                ]
+            )
+    for others in found[1:]:
+        for one, other in zip(found[0], others, strict=True):
+            assert_array_equal(other, one)
+
+
 @pytest.mark.parametrize("route", ROUTES)
 def test_x_is_not_written_to_and_parameters_stay(route):
     X = rows(11)
@@ -316,11 +384,51 @@ def test_a_share_of_variance_on_every_exact_route(route, shape, share):
     assert_within_the_certificate(model, *true_pairs(X))
 
 
-@pytest.mark.parametrize("route", [route for route in EXACT if route != "full"])
+@pytest.mark.parametrize("first", [1, 4, 16])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("shape", [TALL, WIDE], ids=["tall", "wide"])
+@pytest.mark.parametrize("route", ["randomized", "oja"])
+def test_a_share_of_variance_on_approximate_routes(monkeypatch, route, shape, share, first):
+    """They hold the share, and are the fewest of theirs that do; the best ones may be fewer, and never more."""
+    monkeypatch.setattr(pca_growing, "FIRST_COUNT", first)
+    X = rows(15, shape, decay=0.8)
+    model = PCA(share, svd_solver=route).fit(X)
+    held = model.transform(X).var(axis=0, ddof=1) / X.var(axis=0, ddof=1).sum()
+    assert_allclose(held, model.explained_variance_ratio_, rtol=1e-6)
+    assert held.sum() > share
+    assert held[:-1].sum() <= share
+    best = Theirs(share, svd_solver="full").fit(X).n_components_
+    assert best <= model.n_components_ <= best + 1
+    assert model.solver_ == route
+    assert model.components_.shape == (model.n_components_, shape[1])
+
+
+def test_a_share_that_approximate_components_cannot_reach_takes_all_of_them():
+    X = rows(15)
+    model = PCA(1.0 - 1e-16, svd_solver="randomized").fit(X)
+    assert model.n_components_ == 9
+
+
+@pytest.mark.parametrize("route", ["randomized", "oja"])
+def test_a_share_by_approximate_routes_from_blocks_with_callbacks_and_time(monkeypatch, route):
+    monkeypatch.setattr(pca_growing, "FIRST_COUNT", 1)
+    X = rows(15, decay=0.9)
+    streamed = PCA(0.7, svd_solver=route).fit(blocks(X, block_rows=16))
+    assert streamed.explained_variance_ratio_.sum() > 0.7
+    recorder = Recorder()
+    model = PCA(0.7, svd_solver=route).set_callbacks(recorder).fit(X)
+    counts = [seen.n_components_ for seen in recorder.models]
+    assert {1, 2, 4}.issubset(counts)
+    assert counts[-1] == model.n_components_
+    assert PCA(0.7, svd_solver=route, time_limit=1e-9).fit(X).stop_reason_ == "time_limit"
+
+
+@pytest.mark.parametrize("route", [route for route in ROUTES if route != "full"])
 def test_a_share_of_variance_of_sparse_and_weighted_rows(route):
     X = rows(16, decay=0.8)
     weights = np.random.default_rng(0).integers(1, 4, size=TALL[0])
     model = PCA(0.7, svd_solver=route).fit(sparse.csr_array(X), sample_weight=weights)
+    assert_allclose(model.total_variance_, np.repeat(X, weights, axis=0).var(axis=0, ddof=1).sum())
     assert model.n_components_ == Theirs(0.7, svd_solver="full").fit(np.repeat(X, weights, axis=0)).n_components_
 
 
@@ -369,8 +477,6 @@ def test_rank_deficient_rows_have_components_of_no_variance():
         ({"n_components": 0, "svd_solver": "krylov"}, "n_components=0 must be "),
         ({"n_components": "mle", "svd_solver": "krylov"}, "n_components='mle'"),
         ({"n_components": "mle", "svd_solver": "oja"}, "n_components='mle'"),
-        ({"n_components": 0.5, "svd_solver": "randomized"}, "must be an integer with svd_solver='randomized'"),
-        ({"n_components": 0.5, "svd_solver": "oja"}, "must be an integer with svd_solver='oja'"),
         ({"svd_solver": "svd"}, "svd_solver must be one of 'auto'"),
         ({"scale": "unit"}, "scale must be "),
         ({"missing": "median"}, "missing must be "),
@@ -937,6 +1043,48 @@ def test_scores_of_blocks_are_blocks_made_when_asked_for(stream_of):
         assert_allclose(np.concatenate(parts), model.transform(X), atol=1e-10)
 
 
+@pytest.mark.parametrize("name", ["pandas", "polars"])
+def test_frames_of_blocks_are_refused_in_one_sentence(name):
+    """Scores of blocks are blocks: a frame would hold all of them."""
+    pytest.importorskip(name)
+    stream = blocks(rows(62), block_rows=16)
+    model = PCA(2).set_output(transform=name).fit(stream)
+    expected = (
+        f"PCA: set_output must be 'default' for blocks, whose scores are blocks with names in .columns; got '{name}'."
+    )
+    assert sentence_of(model.transform, stream) == expected
+    assert sentence_of(clone(model).fit_transform, stream) == expected
+    assert isinstance(model.set_output(transform="default").transform(stream), Blocks)
+    with config_context(transform_output=name):
+        assert sentence_of(PCA(2).fit(stream).transform, stream) == expected
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("whiten", [False, True])
+def test_blocks_of_scores_go_back_to_blocks_of_rows(whiten, dtype):
+    frame = pd.DataFrame(rows(62, dtype=dtype), columns=[f"c{j}" for j in range(9)])
+    model = PCA(3, whiten=whiten, scale=True).fit(frame)
+    again = model.inverse_transform(model.transform(blocks(frame, block_rows=16)))
+    assert isinstance(again, Blocks)
+    assert again.columns == tuple(frame.columns)
+    parts = list(again)
+    assert [part.shape for part in parts] == [(16, 9)] * 4 + [(6, 9)]
+    assert parts[0].dtype == dtype
+    assert_allclose(np.concatenate(parts), model.inverse_transform(model.transform(frame)), rtol=1e-5)
+    assert sentence_of(model.inverse_transform, blocks(frame)) == "PCA: X must have 3 columns; got 9."
+
+
+def test_the_likelihood_of_blocks_is_that_of_their_rows():
+    X = rows(62)
+    model = PCA(3).fit(X)
+    stream = blocks(X, block_rows=16)
+    assert_allclose(model.score_samples(stream), model.score_samples(X))
+    assert_allclose(model.score(stream), model.score(X))
+    assert "must have 9 columns, as in fit; got 8" in sentence_of(model.score, blocks(X[:, 1:]))
+    X[40, 2] = np.nan
+    assert "NaN in row 40, column 'x2'" in sentence_of(model.score, blocks(X, block_rows=16))
+
+
 def test_blocks_with_weights_scale_and_a_share(stream_of):
     X = rows(63, decay=0.8)
     weights = np.random.default_rng(0).integers(0, 4, size=70)
@@ -1204,3 +1352,50 @@ def test_alleles_that_do_not_vary_are_divided_by_one(tmp_path):
     model = PCA(2, scale="allele_frequency").fit(genotypes(write_bed(tmp_path / "same.bed", X)))
     assert_array_equal(model.scale_[[3, 4]], 1.0)
     assert_allclose(model.components_[:, [3, 4]], 0.0, atol=1e-6)
+
+
+# ---- memory ------------------------------------------------------------------------------------------------------
+
+MEASURE = """
+    import re, sys
+    from pathlib import Path
+    from eigenwood import PCA
+    from eigenwood.data.blocks import blocks
+
+    def peak():  # not ru_maxrss: a child process starts with its parent's peak
+        return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+
+    def sweep(path):
+        rows = blocks(path, block_rows=2_000)
+        for block in PCA(3).fit(rows).transform(rows):
+            pass
+
+    small, large = sys.argv[1:]
+    sweep(small)
+    before = peak()
+    sweep(large)
+    print(peak() - before)
+"""
+
+
+def write_many(path, n_rows):
+    """Write rows of 50 columns."""
+    X = np.random.default_rng(0).normal(size=(n_rows, 50))
+    if path.suffix == ".npy":
+        np.save(path, X)
+    else:
+        table = pa.table(list(X.T), names=[f"c{j}" for j in range(50)])
+        pyarrow.parquet.write_table(table, path, row_group_size=20_000)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+@pytest.mark.parametrize(("ending", "n_rows"), [(".npy", 200_000), (".parquet", 400_000)])
+def test_memory_of_fit_and_transform_does_not_grow_with_the_rows(ending, n_rows, tmp_path):
+    """Reading ahead costs Arrow 20 to 40 MB whatever the size of the file, so the files are well above that."""
+    small, large = tmp_path / f"small{ending}", tmp_path / f"large{ending}"
+    write_many(small, 20_000)
+    write_many(large, n_rows)
+    command = [sys.executable, "-c", textwrap.dedent(MEASURE), str(small), str(large)]
+    grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert grown < 0.25 * large.stat().st_size

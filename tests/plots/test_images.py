@@ -11,6 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import eigenwood.plots as plots
+from eigenwood import PCA as Ours
+from eigenwood.data.blocks import blocks
 from eigenwood.errors import InputError
 from eigenwood.plots.images import DIVERGING, PER_LINE, SHADES, component_images_figure, reconstruction_figure
 
@@ -130,3 +132,13 @@ def test_more_components_than_there_are_cannot_be_used(ks, got):
     X = pictures()
     with pytest.raises(InputError, match=rf"^plots\.reconstructions: ks must be integers from 1 to 2; got {got}\.$"):
         plots.reconstructions(PCA(2).fit(X), X, SHAPE, ks=ks)
+
+
+@pytest.mark.parametrize("block_rows", [2, 50])
+def test_of_blocks_the_first_rows_are_shown(block_rows):
+    X = np.random.default_rng(0).normal(size=(20, 6))
+    model = Ours(4).fit(X)
+    streamed = plots.reconstructions(model, blocks(X, block_rows=block_rows), (2, 3), n=5)
+    whole = plots.reconstructions(model, X, (2, 3), n=5)
+    for one, other in zip(streamed.data, whole.data, strict=True):
+        np.testing.assert_allclose(one.z, other.z)

@@ -14,7 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import eigenwood.plots as plots
+from eigenwood import PCA as Ours
 from eigenwood.data import datasets
+from eigenwood.data.blocks import blocks
 from eigenwood.errors import InputError
 from eigenwood.plots.scores import (
     COLOURS,
@@ -197,6 +199,41 @@ def test_a_column_of_the_frame_can_be_the_colour(frame):
     (trace,) = plots.scores(PCA().fit(X), X, colour="y").data
     np.testing.assert_array_equal(trace.marker.color, columns["y"])
     assert trace.marker.colorbar.title.text == "y"
+
+
+def frame_with_towns(kind):
+    """Return a frame of three columns, and the same with the town of each row as a fourth."""
+    numbers = pd.DataFrame(np.random.default_rng(0).normal(size=(8, 3)), columns=["x", "y", "z"])
+    towns = numbers.assign(town=list("abababab"))
+    return kind(numbers), kind(towns)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
+@pytest.mark.parametrize("model", [Ours(2), make_pipeline(StandardScaler(), Ours(2))], ids=["pca", "pipeline"])
+def test_a_column_that_the_model_does_not_know_can_be_the_colour(model, kind):
+    numbers, towns = frame_with_towns(kind)
+    model = model.fit(frame_with_towns(pd.DataFrame)[0])
+    figure = plots.scores(model, towns, colour="town")
+    assert [trace.name for trace in figure.data] == ["a", "b"]
+    assert figure.layout.legend.title.text == "town"
+    scores = model.transform(numbers)
+    np.testing.assert_allclose(np.column_stack([figure.data[1].x, figure.data[1].y]), scores[1::2])
+    assert [trace.name for trace in plots.biplot(model, towns, colour="town").data][:2] == ["a", "b"]
+
+
+def test_a_column_that_nobody_asked_for_is_still_refused():
+    numbers, towns = frame_with_towns(pd.DataFrame)
+    with pytest.raises(InputError, match="feature names should match"):
+        plots.scores(Ours(2).fit(numbers), towns, colour="x")
+
+
+@pytest.mark.parametrize("draw", [plots.scores, plots.biplot])
+def test_blocks_are_shown_one_after_the_other(draw):
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    model = Ours(3).fit(X)
+    streamed, whole = draw(model, blocks(X, block_rows=4), axes=(2, 0)), draw(model, X, axes=(2, 0))
+    np.testing.assert_allclose(streamed.data[0].x, whole.data[0].x)
+    np.testing.assert_allclose(streamed.data[0].y, whole.data[0].y)
 
 
 def test_a_series_brings_its_name():

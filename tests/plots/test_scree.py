@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA as Theirs
 
 import eigenwood.plots as plots
+from eigenwood import PCA
 from eigenwood.errors import InputError
 from eigenwood.plots.scree import CHOSEN, FURTHER, MANY, scree_figure
 from eigenwood.plots.style import ACCENT
@@ -14,12 +15,6 @@ from eigenwood.plots.style import ACCENT
 
 def words(figure):
     return [note.text for note in figure.layout.annotations]
-
-
-def fitted(X, **options):
-    model = PCA(**options).fit(X)
-    model.total_variance_ = float(np.var(X, axis=0, ddof=1).sum())
-    return model
 
 
 def test_bars_are_shares_and_the_line_is_their_sum():
@@ -81,12 +76,12 @@ def test_no_variance_at_all_is_a_figure_too():
 
 def test_the_model_hands_on_its_variances():
     X = np.random.default_rng(0).normal(size=(50, 6)) * [9, 5, 3, 1, 1, 1]
-    model = fitted(X, n_components=2)
+    model = PCA(2).fit(X)
     bars, line, chosen = plots.scree(model).data
     np.testing.assert_allclose(bars.y, model.explained_variance_ratio_)
     assert list(chosen.x) == [2]
     assert len(plots.scree(model).layout.shapes) == 0
-    asked = fitted(X, n_components=0.9)
+    asked = PCA(0.9).fit(X)
     assert plots.scree(asked).layout.shapes[0].y0 == 0.9
     assert list(plots.scree(asked).data[2].x) == [asked.n_components_]
 
@@ -95,3 +90,19 @@ def test_the_model_hands_on_its_variances():
 def test_a_model_without_components_is_refused(model):
     with pytest.raises(InputError, match=r"plots\.scree: the model must be a fitted PCA .*; got (PCA|object)\.$"):
         plots.scree(model)
+
+
+def test_scikit_learns_model_will_do_too():
+    X = np.random.default_rng(0).normal(size=(50, 6)) * [9, 5, 3, 1, 1, 1]
+    theirs, ours = (plots.scree(kind(2).fit(X)) for kind in (Theirs, PCA))
+    np.testing.assert_allclose(theirs.data[0].y, ours.data[0].y)
+    assert theirs.layout.annotations[0].text == ours.layout.annotations[0].text
+
+
+@pytest.mark.parametrize(
+    "draw", [plots.scree, plots.loadings, lambda model: plots.component_images(model, (2, 3))], ids=str
+)
+def test_a_model_of_no_components_is_refused(draw):
+    X = np.random.default_rng(0).normal(size=(50, 6))
+    with pytest.raises(InputError, match=r"^plots\.\w+: the model must have at least 1 component; got 0\.$"):
+        draw(PCA(0).fit(X))

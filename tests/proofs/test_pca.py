@@ -565,9 +565,12 @@ def test_rows_with_holes_verify(missing):
     model = PCA(2, missing=missing).fit(X)
     assert model.certificate_.holds
     assert ("missing values" in [claim.name for claim in model.certificate_]) == (missing == "em")
+    stream = blocks(X, block_rows=7)
     assert verify(model, X).holds
+    assert verify(model, stream).holds
     model.explained_variance_ = model.explained_variance_ * 1.1
     assert not verify(model, X).holds
+    assert not verify(model, stream).holds
 
 
 def test_a_pipeline_is_verified_by_its_last_step():

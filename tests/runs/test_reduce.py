@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import textwrap
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -365,3 +369,42 @@ def test_some_rows_are_evenly_spaced(n_rows):
     kept = sample.rows()["x"].to_numpy()
     assert_array_equal(kept, np.arange(0, n_rows, sample.every))
     assert min(n_rows, MOST_SHOWN // 2) <= kept.size <= MOST_SHOWN
+
+
+# --- memory ------------------------------------------------------------------------------------------
+
+MEASURE = """
+    import re, sys
+    from pathlib import Path
+    import eigenwood.data.blocks
+    from eigenwood.runs import reducers
+    from eigenwood.runs.reduce import choose_columns, reduce
+
+    eigenwood.data.blocks.BLOCK_BYTES = 2**20
+    reducers.HELD_BYTES = 0
+
+    def peak():  # not ru_maxrss: a child process starts with its parent's peak
+        return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+
+    def sweep(path):
+        columns = choose_columns(path, (), (), None)
+        reduce(path, "rows", columns, path.with_suffix(".out.parquet"), reducers.ReduceSettings(20))
+
+    small, large = map(Path, sys.argv[1:])
+    sweep(small)
+    before = peak()
+    sweep(large)
+    print(peak() - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+def test_memory_does_not_grow_with_the_table(tmp_path):
+    """Rows come in and scores go out in blocks."""
+    small, large = tmp_path / "small.npy", tmp_path / "large.npy"
+    for path, n_rows in ((small, 20_000), (large, 250_000)):
+        np.save(path, np.random.default_rng(0).normal(size=(n_rows, 50)))
+    command = [sys.executable, "-c", textwrap.dedent(MEASURE), str(small), str(large)]
+    grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert grown < 0.25 * large.stat().st_size

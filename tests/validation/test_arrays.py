@@ -236,6 +236,7 @@ RESHAPE = "(Reshape your data: X.reshape(1, -1) makes one row, X.reshape(-1, 1) 
     [
         (None, "Who: X must be a table of numbers; got None."),
         ("heart.csv", "Who: X must be a table of numbers; got 'heart.csv'."),
+        (iter([[1.0]]), "Who: X must be a table of numbers; got list_iterator."),
         (np.float64(3.0), f"Who: X must be a 2-d array of rows and columns; got 0-d {RESHAPE}"),
         (np.arange(3.0), f"Who: X must be a 2-d array of rows and columns; got 1-d {RESHAPE}"),
         ([1.0, 2.0], f"Who: X must be a 2-d array of rows and columns; got 1-d {RESHAPE}"),

@@ -35,7 +35,7 @@ from eigenwood.runs.record import MODEL_FILE, REPORT_FILE, RUN_FILE, write_text
 from eigenwood.runs.reduce import choose_columns, reduce
 from eigenwood.runs.reducers import METHODS, SCALES, ReduceSettings, check_settings
 from eigenwood.runs.settings import Settings
-from eigenwood.runs.use import predicted, verified
+from eigenwood.runs.use import predicted, verified, verified_rows
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
@@ -44,7 +44,7 @@ out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 TABLE = Annotated[str, typer.Argument(help="A CSV, TSV, Parquet or Arrow file, or a name from 'eigenwood datasets'.")]
-MODEL = Annotated[Path, typer.Argument(help="A model file written by 'eigenwood learn'.")]
+MODEL = Annotated[Path, typer.Argument(help="A model file written by 'eigenwood learn' or 'eigenwood reduce --save'.")]
 TARGET = Annotated[str | None, typer.Option(help="The column to predict; bundled tables know theirs.")]
 
 
@@ -125,10 +125,16 @@ def verify(model: MODEL, table: TABLE, target: TARGET = None) -> None:
     Example:
 
         eigenwood verify heart-run/model.safetensors heart --target disease
+
+    A PCA that reduce saved has no target; its table may be any that reduce takes.
     """
-    fitted, run = load(model), run_beside(model)
-    source, target = table_and_target(table, target or (run.target if run else None))
-    certificate, rows = verified(fitted, source, target, run)
+    fitted = load(model)
+    if hasattr(fitted, "predict"):
+        run = run_beside(model)
+        source, target = table_and_target(table, target or (run.target if run else None))
+        certificate, rows = verified(fitted, source, target, run)
+    else:
+        certificate, rows = verified_rows(fitted, rows_of(table).source)
     out.print(certificate)
     out.print(f"Recomputed on {rows}: {certificate.verdict()}.")
     if not certificate.holds:

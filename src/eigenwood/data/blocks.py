@@ -50,6 +50,7 @@ from eigenwood.data.tables import FRAME_NAME, Table, narwhals_to_arrow, to_narwh
 from eigenwood.errors import TableError
 
 PAGE_BUFFER_BYTES = 2**16  # Parquet pages are read in this step, not a whole column of a row group at once
+BATCHES = 4  # of Parquet in a block: what Arrow holds of a batch, several times over, comes beside the block
 
 PERSON = "person"  # what the ids in a .fam file are called as a column
 
@@ -210,7 +211,7 @@ def parquet_source(path: Path) -> Source:
 
     def batches(chosen, rows):
         with readable(path, "Parquet"), open_parquet(path) as file:
-            yield from file.iter_batches(batch_size=rows, columns=list(chosen))
+            yield from file.iter_batches(batch_size=max(1, rows // BATCHES), columns=list(chosen))
 
     return typed_source(path.name, schema, n_rows, batches)
 

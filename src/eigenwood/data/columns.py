@@ -17,6 +17,7 @@ from eigenwood.data.kinds import is_convertible
 from eigenwood.data.tables import Table, clean_table
 from eigenwood.errors import TableError
 
+TABLES = 4  # to write, for a block of scores: a file format takes some copies of a table
 FEWEST_ROWS, MOST_ROWS, MOST_VALUES = 20, 1000, 2**24  # that are looked at
 
 
@@ -78,7 +79,7 @@ def first_rows(stored: Stored, n_rows: int) -> pa.Table:
 
 def beside(scores: Blocks, source: Any, keep: Sequence[str]) -> Iterator[pa.Table]:
     """Yield the rows of ``scores`` as tables, to their left the columns ``keep`` of the source they were made from."""
-    rows = default_block_rows(scores.n_columns, scores.dtype)
+    rows = max(1, default_block_rows(scores.n_columns, scores.dtype) // TABLES)
     blocks = regrouped(scores.pieces(), rows)
     if not keep:
         return (as_table(scores.columns, block) for block in blocks)

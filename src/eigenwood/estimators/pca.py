@@ -17,13 +17,16 @@ from eigenwood.core.spectral.centred import Centred, row_products
 from eigenwood.core.spectral.filling import observed_scores, with_means
 from eigenwood.core.spectral.moments import Moments, merged, moments_of, no_moments
 from eigenwood.core.spectral.pairs import Wanted
+from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 from eigenwood.data.blocks import Blocks
 from eigenwood.data.genotypes import Genotypes
 from eigenwood.errors import InputError
+from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.pca_filling import filling_steps
 from eigenwood.estimators.pca_gate import (
     asked_count,
+    check_blocks_are_wanted,
     check_columns,
     check_finite_means,
     check_route,
@@ -34,6 +37,7 @@ from eigenwood.estimators.pca_gate import (
     row_pieces,
     standard_scale,
 )
+from eigenwood.estimators.pca_growing import growing_steps
 from eigenwood.estimators.pca_routes import ROUTES, SETTLED, Request, Step, from_moments, once
 from eigenwood.estimators.pca_sources import Source, Whole
 from eigenwood.estimators.state import AMOUNT, COUNT, FEATURE_STATE, FIT_STATE
@@ -48,6 +52,7 @@ from eigenwood.validation.threads import N_JOBS, thread_count
 
 APPROXIMATE = ("randomized", "oja")
 LOOSE = 1e-2  # ‖Cv - λv‖ / λ₁ up to which an approximate route is to be trusted
+BLOCK_VALUES = 2**22  # of rows that are made from scores at once
 ROUNDING = {np.dtype(np.float32): 2e-6, np.dtype(np.float64): 1e-10}
 
 
@@ -56,7 +61,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     """Principal components: the directions of largest variance, exact to a bound that is stated.
 
     Like :class:`sklearn.decomposition.PCA`, with its parameters and attributes. Differences: (1) float32 rows keep
-    their digits whatever their mean; (2) a share of variance works with every exact route; (3) rows may come from
+    their digits whatever their mean; (2) a share of variance works with every route; (3) rows may come from
     ``data.blocks`` or ``data.genotypes`` and need not fit in memory; (4) ``sample_weight``, missing values, sparse
     rows with every route but 'full'; (5) ``partial_fit``, ``time_limit``, callbacks, and a ``certificate_`` with an
     interval for every variance; (6) variances and means are float64 also for float32 rows.
@@ -173,6 +178,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         self.time_limit = time_limit
 
     @with_callbacks
+    @one_blas_thread()
     def fit(self, X, y=None, sample_weight=None):
         """Learn the components of the rows of X: an array, a frame, a csr matrix, ``Blocks`` or ``Genotypes``."""
         check_params(self)
@@ -194,6 +200,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         return self
 
     @with_callbacks
+    @one_blas_thread()
     def partial_fit(self, X, y=None, sample_weight=None, check_input=True):
         """Add the rows of X to those of the calls before; the components are those of all rows so far.
 
@@ -218,6 +225,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         """Return the scores of the rows of X; of ``Blocks``, as ``Blocks``, made when they are asked for."""
         check_is_fitted(self)
         if isinstance(X, Blocks):
+            check_blocks_are_wanted(self)
             return self._scored_blocks(X)
         rows = given_rows(self, X)
         if isinstance(X, Genotypes):
@@ -225,15 +233,18 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         return self._scores(rows)
 
     def inverse_transform(self, X):
-        """Return the rows that the scores stand for: as close to the original ones as the components allow."""
-        check_is_fitted(self)
-        X = check_matrix("PCA", X)
-        if X.shape[1] != self.n_components_:
-            raise InputError(f"PCA: X must have {self.n_components_} columns; got {X.shape[1]}.")
-        scores = X * self._spread().astype(X.dtype) if self.whiten else X
-        rows = scores @ self.components_.astype(X.dtype, copy=False)
-        return (rows * self.scale_ + self.mean_).astype(X.dtype)
+        """Return the rows that the scores stand for: as close to the original ones as the components allow.
 
+        Of ``Blocks`` of scores they are ``Blocks`` too.
+        """
+        check_is_fitted(self)
+        X = X if isinstance(X, Blocks) else check_matrix("PCA", X)
+        n_columns = X.n_columns if isinstance(X, Blocks) else X.shape[1]
+        if n_columns != self.n_components_:
+            raise InputError(f"PCA: X must have {self.n_components_} columns; got {n_columns}.")
+        return self._rebuilt_blocks(X) if isinstance(X, Blocks) else self._rows_of(X)
+
+    @one_blas_thread()
     def get_covariance(self):
         """Return the covariance of the rows by the model: that of the components, and equal noise beside them."""
         check_is_fitted(self)
@@ -242,6 +253,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         covariance = (V.T * excess) @ V + self.noise_variance_ * np.eye(self.n_features_in_)
         return covariance * np.outer(self.scale_, self.scale_)
 
+    @one_blas_thread()
     def get_precision(self):
         """Return the inverse of ``get_covariance`` (Woodbury); without noise its pseudo-inverse."""
         check_is_fitted(self)
@@ -258,21 +270,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         It is -inf where the model has directions without any variance: no density has that covariance.
         """
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
-        centred = (X - self.mean_) / self.scale_
-        squares = (centred @ self.components_.astype(np.float64).T) ** 2
-        kept, n_left = (
-            np.maximum(self.explained_variance_, self.noise_variance_),
-            self.n_features_in_ - self.n_components_,
-        )
-        spreads = np.append(kept, np.full(n_left, self.noise_variance_))
-        if (spreads == 0.0).any():
-            return np.full(X.shape[0], -np.inf)
-        distance = (squares / kept).sum(axis=1)
-        if n_left:
-            distance += ((centred**2).sum(axis=1) - squares.sum(axis=1)) / self.noise_variance_
-        log_determinant = np.log(spreads).sum() + 2.0 * np.log(self.scale_).sum()
-        return -0.5 * (distance + self.n_features_in_ * np.log(2.0 * np.pi) + log_determinant)
+        if isinstance(X, Blocks):
+            check_columns(self, X)
+            return np.concatenate([self._likelihoods(block) for block in checked_blocks(X, None)])
+        return self._likelihoods(check_rows(self, X, reset=False))
 
     def score(self, X, y=None):
         """Return the mean log-likelihood of the rows."""
@@ -302,6 +303,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
 
     def _steps(self, source: Source, request: Request) -> Iterator[Step]:
         route = ROUTES[self.svd_solver]
+        if request.wanted.share is not None and self.svd_solver in APPROXIMATE:
+            return growing_steps(source, request, route)
         if isinstance(source, Whole) and source.holes is not None:
             return filling_steps(source, request, route)
         return route(source, request)
@@ -355,6 +358,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
 
     # --- transform, in parts
 
+    @one_blas_thread()
     def _scores(self, X: Any) -> np.ndarray:
         """Return the scores of checked rows."""
         if self.missing is not None and not sparse.issparse(X) and np.isnan(X).any():
@@ -372,16 +376,50 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     def _whitened(self, scores: np.ndarray) -> np.ndarray:
         return scores / self._spread().astype(scores.dtype) if self.whiten else scores
 
+    def _rows_of(self, scores: np.ndarray) -> np.ndarray:
+        """Return the rows that checked scores stand for."""
+        V = self.components_.astype(scores.dtype, copy=False)
+        spread = self._spread().astype(scores.dtype) if self.whiten else scores.dtype.type(1.0)
+
+        def part(rows: slice) -> np.ndarray:
+            return (((scores[rows] * spread) @ V) * self.scale_ + self.mean_).astype(scores.dtype)
+
+        blocks = row_blocks(len(scores), max(1, BLOCK_VALUES // self.n_features_in_))
+        return np.concatenate(results_of(part, blocks, thread_count("PCA", self.n_jobs)))
+
     def _spread(self) -> np.ndarray:
         """Return the standard deviation of each score, at least what is no rounding."""
         spread = np.sqrt(self.explained_variance_)
         return np.maximum(spread, np.finfo(self.components_.dtype).eps)
+
+    @one_blas_thread()
+    def _likelihoods(self, X: np.ndarray) -> np.ndarray:
+        """Return the log-likelihoods of checked rows."""
+        centred = (X - self.mean_) / self.scale_
+        squares = (centred @ self.components_.astype(np.float64).T) ** 2
+        kept, n_left = (
+            np.maximum(self.explained_variance_, self.noise_variance_),
+            self.n_features_in_ - self.n_components_,
+        )
+        spreads = np.append(kept, np.full(n_left, self.noise_variance_))
+        if (spreads == 0.0).any():
+            return np.full(X.shape[0], -np.inf)
+        distance = (squares / kept).sum(axis=1)
+        if n_left:
+            distance += ((centred**2).sum(axis=1) - squares.sum(axis=1)) / self.noise_variance_
+        log_determinant = np.log(spreads).sum() + 2.0 * np.log(self.scale_).sum()
+        return -0.5 * (distance + self.n_features_in_ * np.log(2.0 * np.pi) + log_determinant)
 
     def _scored_blocks(self, X: Blocks) -> Blocks:
         names = tuple(self.get_feature_names_out())
         check_columns(self, X)
         blocks = partial(checked_blocks, X, None, missing=self.missing is not None)
         return replace(X, columns=names, pieces=lambda: (self._scores(block) for block in blocks()))
+
+    def _rebuilt_blocks(self, X: Blocks) -> Blocks:
+        blocks = partial(checked_blocks, X, None)
+        names = tuple(input_names(self, None))
+        return replace(X, columns=names, pieces=lambda: (self._rows_of(block) for block in blocks()))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -418,6 +456,7 @@ def facts_of(step: Step, attributes: dict[str, Any], limits: Tolerances) -> PcaF
     )
 
 
+@one_blas_thread()
 def verify_pca(model: PCA, X: Any, sample_weight: Any = None) -> Certificate:
     """Return the certificate, measured anew on the rows given, with a search for what was missed."""
     limits = tolerances(model, model.solver_, model.components_.dtype)

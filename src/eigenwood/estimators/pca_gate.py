@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import get_config
 
-from eigenwood.core.spectral.filling import column_means, with_means
+from eigenwood.core.spectral.filling import column_means, observed_scores, with_means
 from eigenwood.core.spectral.moments import ColumnMoments, Moments
 from eigenwood.core.threads import row_blocks
 from eigenwood.data.blocks import Blocks
@@ -166,6 +168,16 @@ def record_columns(model: Any, columns: tuple[str, ...]) -> None:
         model.feature_names_in_ = np.array(columns, dtype=object)
 
 
+def check_blocks_are_wanted(model: Any) -> None:
+    """Raise where ``set_output`` asks for frames: scores of blocks are blocks, and a frame would hold all of them."""
+    wanted = getattr(model, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+    if wanted != "default":
+        raise InputError(
+            f"{WHO}: set_output must be 'default' for blocks, whose scores are blocks with names in .columns; "
+            f"got {wanted!r}."
+        )
+
+
 def check_columns(model: Any, X: Blocks) -> None:
     """Raise unless a stream has the columns of fit."""
     known = getattr(model, "feature_names_in_", None)
@@ -202,13 +214,16 @@ def row_pieces(model: Any, X: Any, sample_weight: Any) -> Callable[[], Iterator]
     if isinstance(X, Blocks):
         check_columns(model, X)
         weights = stream_weights(model, X, sample_weight)
-        return partial(weighted_blocks, X, weights, model.mean_ if model.missing == "mean" else None)
+        if model.missing is not None:
+            known = partial(checked_blocks, X, None, missing=True)
+            X = replace(X, pieces=lambda: (completed(model, block) for block in known()))
+        return partial(weighted_blocks, X, weights, None)
     if isinstance(X, Genotypes):
         check_room(WHO, "the genotypes to verify", 4.0 * X.n_people * X.n_variants, "verify on fewer people")
         X = np.hstack([block for block, _ in given_rows(model, X)])
     else:
         X = given_rows(model, X)
-        if model.missing is not None and not sparse.issparse(X) and np.isnan(X).any():
+        if model.missing is not None and not sparse.issparse(X):
             X = completed(model, X)
     weights = check_weights(model, sample_weight, X.shape[0])
     blocks = row_blocks(X.shape[0], max(1, VERIFIED_VALUES // X.shape[1]))
@@ -219,8 +234,9 @@ def completed(model: Any, X: np.ndarray) -> np.ndarray:
     """Return X with what the model says in its holes: the mean, or the row that the scores stand for."""
     if model.missing == "mean":
         return with_means(X, model.mean_)
-    scores = model.transform(X)
-    return np.where(np.isnan(X), model.inverse_transform(scores), X)
+    V = model.components_.astype(np.float64)
+    scores = observed_scores(X, model.mean_, model.scale_, V)
+    return np.where(np.isnan(X), ((scores @ V) * model.scale_ + model.mean_).astype(X.dtype), X)
 
 
 # --- what is asked for ----------------------------------------------------------------------------
@@ -277,8 +293,6 @@ def check_route(model: Any, source: Source) -> None:
     if refused:
         got = "sparse rows" if is_sparse else "blocks of variants" if by_columns else "blocks of rows"
         raise InputError(f"{WHO}: svd_solver={solver!r} must have {needs}; got {got}.")
-    if solver in ("randomized", "oja") and isinstance(asked, (float, np.floating)):
-        raise InputError(f"{WHO}: n_components must be an integer with svd_solver={solver!r}; got {asked!r}.")
     if asked == "mle" and (by_columns or solver not in ("auto", "full", "covariance_eigh")):
         raise InputError(f"{WHO}: n_components='mle' cannot be a string with svd_solver={solver!r}; 'full' finds it.")
 

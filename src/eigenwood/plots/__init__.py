@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -30,6 +31,7 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy import sparse
 
+from eigenwood.data.blocks import Blocks
 from eigenwood.errors import InputError
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.rules import pruning_of, rules
@@ -230,7 +232,7 @@ def scree(model: Any) -> go.Figure:
     pca = fitted_pca("scree", model)
     asked = pca.n_components
     wanted = float(asked) if isinstance(asked, float | np.floating) and 0.0 < asked < 1.0 else None
-    return scree_figure(pca.explained_variance_, float(pca.total_variance_), int(pca.n_components_), wanted)
+    return scree_figure(pca.explained_variance_ratio_, 1.0, int(pca.n_components_), wanted)
 
 
 def scores(
@@ -243,13 +245,13 @@ def scores(
 ) -> go.Figure:
     """Return a figure of the rows of X where two components of a PCA put them.
 
-    ``colour`` has a value for each row, or is the name of a column of X. Texts and few integers that repeat are
-    categories; other numbers are amounts (numbers given as texts are categories). ``names`` are those of the rows.
-    With ``equal_aspect`` distances on the paper are distances between rows.
+    ``colour`` has a value for each row, or is the name of a column of X, which the model need not know. Texts and few
+    integers that repeat are categories; other numbers are amounts (numbers given as texts are categories). ``names``
+    are those of the rows. With ``equal_aspect`` distances on the paper are distances between rows.
     """
     pca = fitted_pca("scores", model)
     axes = two_axes("scores", pca, axes)
-    points = np.asarray(model.transform(X))[:, list(axes)]
+    points = points_of("scores", model, X, colour, axes)
     colours, colour_name = colours_of("scores", X, colour, len(points))
     names = row_names("scores", names, len(points))
     return scores_figure(points, shares_of(pca, axes), axes, colours, names, colour_name, equal_aspect)
@@ -281,7 +283,7 @@ def biplot(
     axes = two_axes("biplot", pca, axes)
     pair = list(axes)
     variances = pca.explained_variance_[pair]
-    scores = np.asarray(model.transform(X))[:, pair]
+    scores = points_of("biplot", model, X, colour, axes)
     if getattr(pca, "whiten", False):
         scores = scores * np.sqrt(variances)
     points, arrows = biplot_coordinates(scores, pca.components_[pair], variances, scaling)
@@ -325,9 +327,10 @@ def reconstructions(
     """Return a figure of the first ``n`` rows of X as images, and what the first k components of a PCA keep of them."""
     pca = fitted_pca("reconstructions", model)
     n_shown = whole_number("reconstructions", "n", n)
-    originals = check_matrix("plots.reconstructions", X[:n_shown], accept_sparse=True, missing=True)
+    shown = first_rows(X, n_shown)
+    originals = check_matrix("plots.reconstructions", shown, accept_sparse=True, missing=True)
     shape = shape_of("reconstructions", image_shape, originals.shape[1])
-    scores = np.asarray(model.transform(X[:n_shown]))
+    scores = np.asarray(model.transform(shown))
     kept = {k: model.inverse_transform(first_scores(scores, k)) for k in ks_of(pca, ks)}
     originals = originals.toarray() if sparse.issparse(originals) else originals
     return reconstruction_figure(originals, {k: np.asarray(rows) for k, rows in kept.items()}, shape)
@@ -343,6 +346,8 @@ def fitted_pca(who: str, model: Any) -> Any:
         raise InputError(
             f"plots.{who}: the model must be a fitted PCA or a pipeline that ends in one; got {type(last).__name__}."
         )
+    if len(last.components_) == 0:
+        raise InputError(f"plots.{who}: the model must have at least 1 component; got 0.")
     return last
 
 
@@ -358,6 +363,27 @@ def feature_names(model: Any, pca: Any) -> list[str]:
 def shares_of(pca: Any, axes: Sequence[int]) -> list[float]:
     """Return the shares of the variance that some components hold."""
     return [float(pca.explained_variance_ratio_[axis]) for axis in axes]
+
+
+def points_of(who: str, model: Any, X: Any, colour: Any, axes: tuple[int, int]) -> np.ndarray:
+    """Return two of the scores of every row; of blocks, one block after the other."""
+    scores = model.transform(without_colour(who, model, X, colour))
+    parts = scores if isinstance(scores, Blocks) else [np.asarray(scores)]
+    return np.concatenate([part[:, list(axes)] for part in parts])
+
+
+def without_colour(who: str, model: Any, X: Any, colour: Any) -> Any:
+    """Return X without the column that only colours its rows, if it is a frame with one more than the model knows."""
+    frame = frame_of(who, X) if isinstance(colour, str) else None
+    known = getattr(model, "feature_names_in_", None)
+    if frame is None or known is None or colour in known or colour not in frame.columns:
+        return X
+    return frame.drop(colour).to_native()
+
+
+def first_rows(X: Any, n: int) -> Any:
+    """Return the first rows; of blocks, no more is read than these."""
+    return next(iter(replace(X, block_rows=n))) if isinstance(X, Blocks) else X[:n]
 
 
 def first_scores(scores: np.ndarray, k: int) -> np.ndarray:

@@ -1,12 +1,17 @@
-"""Use a model that ``learn`` made: predict a table, or check its proof on the rows it learnt from."""
+"""Use a model that ``learn`` or ``reduce`` made: predict a table, or check its proof on the rows it learnt from."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
+from eigenwood.data.blocks import blocks
+from eigenwood.data.genotypes import genotypes
 from eigenwood.data.tables import Table
 from eigenwood.estimators.registry import CLASSIFICATION, REGRESSION, verify
 from eigenwood.proofs.claim import Certificate
@@ -51,3 +56,13 @@ def verified(model: Pipeline, table: Table, target: str, run: Run | None) -> tup
         words = f"the {rows.size} training rows"
     frame = frame_for(model, whole).take(rows)
     return verify(model, frame, y[rows]), words
+
+
+def verified_rows(model: Any, source: Any) -> tuple[Certificate, str]:
+    """Return the certificate of a model without a target, recomputed from all rows of a source, read in blocks."""
+    names = getattr(model, "feature_names_in_", None)
+    if isinstance(source, Path) and source.suffix.lower() == ".bed":
+        people = genotypes(source)
+        return verify(model, people), f"all {people.n_people} people"
+    rows = blocks(source, columns=None if names is None else tuple(names))
+    return verify(model, rows), "all rows"

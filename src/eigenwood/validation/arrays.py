@@ -107,6 +107,8 @@ def check_is_a_table(who: str, X: Any) -> None:
     if isinstance(X, str) or X is None:
         raise InputError(f"{who}: X must be a table of numbers; got {X!r}.")
     n_dimensions = dimension_count(who, X)
+    if n_dimensions == 0 and not np.isscalar(X) and not hasattr(X, "ndim"):
+        raise InputError(f"{who}: X must be a table of numbers; got {type(X).__name__}.")
     if n_dimensions in (0, 1):
         raise InputError(
             f"{who}: X must be a 2-d array of rows and columns; got {n_dimensions}-d "

@@ -33,11 +33,16 @@ def low_rank_values(filled: np.ndarray, holes, mean, scale, components: np.ndarr
 
 
 def observed_scores(X: np.ndarray, mean: np.ndarray, scale: np.ndarray, components: np.ndarray) -> np.ndarray:
-    """Return the scores of rows with holes: the least-squares fit to what is observed of each."""
-    scores = np.zeros((X.shape[0], components.shape[0]))
+    """Return the scores of rows with holes: the least-squares fit to what is observed of each.
+
+    Of a row without any that is its projection, since the components are orthonormal: one product for all of them.
+    """
     centred = (X - mean) / scale
-    for i, row in enumerate(centred):
-        seen = ~np.isnan(row)
+    is_whole = ~np.isnan(X).any(axis=1)
+    scores = np.zeros((X.shape[0], components.shape[0]))
+    scores[is_whole] = centred[is_whole] @ components.T
+    for i in np.flatnonzero(~is_whole):
+        seen = ~np.isnan(centred[i])
         if seen.any():
-            scores[i] = np.linalg.lstsq(components[:, seen].T, row[seen], rcond=None)[0]
+            scores[i] = np.linalg.lstsq(components[:, seen].T, centred[i, seen], rcond=None)[0]
     return scores
