@@ -339,6 +339,45 @@ def test_equal_weights_are_no_weights():
     np.testing.assert_array_equal(said(heavy, X_IRIS), said(rows, X_IRIS))
 
 
+@pytest.mark.parametrize("class_weight", [{0: 0, 1: 1, 2: 1}, {0: 0.0, 1: 2.0, 2: 2.0}], ids=str)
+def test_rows_of_a_class_of_weight_zero_are_as_if_not_given(class_weight):
+    model = classes(class_weight=class_weight, oob_score=True).fit(X_IRIS, Y_IRIS)
+    assert model.classes_.tolist() == [0, 1, 2]
+    others = Y_IRIS > 0
+    alone = classes(oob_score=True).fit(X_IRIS[others], Y_IRIS[others])
+    np.testing.assert_array_equal(said(model, X_IRIS)[:, 1:], said(alone, X_IRIS))
+    np.testing.assert_array_equal(model.oob_decision_function_[others, 1:], alone.oob_decision_function_)
+    assert np.isnan(model.oob_decision_function_[~others]).all()
+    assert eigenwood.verify(model, X_IRIS, Y_IRIS).holds
+
+
+def test_no_tree_draws_only_rows_of_classes_of_weight_zero():
+    model = classes(n_estimators=50, class_weight={"a": 0.0, "b": 1.0}).fit([[0.0], [1.0], [2.0]], ["a", "a", "b"])
+    np.testing.assert_array_equal(said(model, [[0.0], [2.0]]), [[0.0, 1.0], [0.0, 1.0]])
+    several = classes(n_estimators=50, class_weight=[{0: 0, 1: 1}, {0: 1, 1: 1}])
+    several.fit([[0.0], [1.0], [2.0]], [[0, 1], [0, 0], [1, 1]])
+    np.testing.assert_array_equal(several.predict([[0.0]]), [[1, 1]])
+    for y, nothing in (
+        (Y_IRIS, {0: 0, 1: 0, 2: 0}),
+        (np.column_stack([Y_IRIS == 0] * 2), [{0: 0, 1: 1}, {0: 1, 1: 0}]),
+    ):
+        with pytest.raises(InputError, match="class_weight must leave some row a weight above 0; got none"):
+            classes(class_weight=nothing).fit(X_IRIS, y)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_weights_of_classes_that_cannot_be_multiplied_are_refused(size):
+    with pytest.raises(InputError, match="the largest sample_weight times class_weight must be from 1e-60 to"):
+        classes(class_weight={0: size, 1: size, 2: size}).fit(X_IRIS, Y_IRIS)
+
+
+@pytest.mark.parametrize("size", [1e-50, 1e-9, 1e9, 1e80])
+def test_the_size_of_the_weights_of_classes_does_not_matter(size):
+    model = classes(class_weight={0: size, 1: size, 2: size}).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_allclose(said(model, X_IRIS), said(fitted(classes), X_IRIS), rtol=1e-9)
+    assert eigenwood.verify(model, X_IRIS, Y_IRIS).holds
+
+
 def test_weights_of_classes_for_several_outputs():
     y = np.column_stack([Y_IRIS == 1, Y_IRIS])
     plain, weighted = (classes(class_weight=each, max_depth=2).fit(X_IRIS, y)
@@ -499,6 +538,14 @@ def test_rows_that_every_tree_saw_have_no_answer():
     assert 0 < heard.sum() < 150
     assert model.certificate_["left out"].value == pytest.approx(heard.mean())
     assert not hasattr(model.set_params(oob_score=False).fit(X_IRIS, Y_IRIS), "oob_score_")
+
+
+def test_a_metric_that_says_nothing_of_so_few_rows_is_no_score(tmp_path):
+    """R² of a single row is not defined."""
+    model = amounts(n_estimators=1, oob_score=True, max_samples=5, random_state=2).fit([[1.0], [2.0], [3.0]], [3, 4, 5])
+    assert np.isfinite(model.oob_prediction_).sum() == 1
+    assert not hasattr(model, "oob_score_")
+    eigenwood.load(eigenwood.save(model, tmp_path / "model"))
 
 
 def test_breimans_bound():

@@ -121,12 +121,13 @@ class Ensemble(ABC):
         self.certificate_ = self._proved(data, tally, score)
 
     def _scored(self, data: Any, weights: np.ndarray, tally: Tally) -> Score | None:
-        """Return the score on rows out of bag, of rows with these weights; nothing if there are none."""
+        """Return the score on rows out of bag, of rows with these weights; nothing if there are none, or too few."""
         if tally.heard().size == 0:
             return None
         answers = self._answers(data, tally)
         share = float(answers.weights.sum() / weights.sum())
-        return scored(self.oob_score or True, answers, share, self.seed_)  # to verify, also without a wish
+        score = scored(self.oob_score or True, answers, share, self.seed_)  # to verify, also without a wish
+        return score if np.isfinite(score.value) else None  # R² of one row is none
 
     def _store_score(self, score: Score | None, tally: Tally, places: np.ndarray, n_given: int) -> None:
         """Keep the score, and what was said about each row that was given; or nothing."""

@@ -22,7 +22,7 @@ from eigenwood.validation.ensembles import Metric
 from eigenwood.validation.forests import ForestNodes, forest_lists_known_categories
 from eigenwood.validation.params import AnyOf, Choice, Flag, Nothing, Number, Rule, Seed, Share
 from eigenwood.validation.state import Array, CategoryLists, Scalar
-from eigenwood.validation.targets import Outputs, output_weights
+from eigenwood.validation.targets import Outputs, check_weight_sizes, output_weights
 from eigenwood.validation.threads import N_JOBS
 
 OOB = "oob"  # max_features: chosen by the error out of bag
@@ -140,6 +140,13 @@ class ForestClassGate(ClassGate, ForestGate):
     def _class_weight(self) -> Any:
         return None  # weights of rows are for the draw; classes get theirs afterwards
 
+    def _with_target(self, mixed: Mixed, y, sample_weight, known: list | None) -> TreeData:
+        """Return rows with their targets; those of classes of weight 0 are gone: a tree that drew no others has none."""
+        data = super()._with_target(mixed, y, sample_weight, known)
+        if self.class_weight is None or isinstance(self.class_weight, str):
+            return data
+        return self._heavy(data, output_weights(self, self.class_weight, outputs_of(data), data.weights()))
+
     def _checked_target(self, y, n_rows, kept, weights, known) -> tuple:
         target, labels = super()._checked_target(y, n_rows, kept, weights, known)
         if self._wants_score() and not callable(self.oob_score) and len(labels) > 1 and not are_flags(labels):
@@ -160,9 +167,14 @@ class ForestClassGate(ClassGate, ForestGate):
     def _class_factors(self, data: TreeData, weights: np.ndarray, class_weight: Any) -> np.ndarray:
         """Return the weight of each row's classes, where rows have these weights; 0 for rows that were not drawn."""
         rows, factors = np.flatnonzero(weights), np.zeros(weights.size)
-        outputs = Outputs(data.labels, data.target.labels[rows])
-        factors[rows] = output_weights(self, class_weight, outputs, weights[rows]) / weights[rows]
+        weighted = output_weights(self, class_weight, outputs_of(data, rows), weights[rows])
+        factors[rows] = check_weight_sizes(self, weighted) / weights[rows]
         return factors
+
+
+def outputs_of(data: TreeData, rows: Any = slice(None)) -> Outputs:
+    """Return the classes of some rows."""
+    return Outputs(data.labels, data.target.labels[rows])
 
 
 def all_equal(given: list, before: list) -> bool:
