@@ -436,6 +436,20 @@ def test_a_learner_that_time_cut_short_counts_only_if_it_is_alone():
     assert eigenwood.verify(cut, X, y).holds
 
 
+@pytest.mark.parametrize("random_state", [0, None], ids=["seed", "none"])
+def test_a_learner_that_time_cut_short_is_made_again(random_state):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 4)), rng.integers(0, 2, size=20_000)
+    cut = BaggingClassifier(n_estimators=3, random_state=random_state, time_limit=1e-9, warm_start=True).fit(X, y)
+    assert (len(cut), cut.stop_reason_, cut[0].stop_reason_) == (1, "time_limit", "time_limit")
+    rows = cut.estimators_samples_[0]
+    cut.set_params(time_limit=None).fit(X, y)
+    assert [learner.stop_reason_ for learner in cut] == ["finished"] * 3
+    np.testing.assert_array_equal(cut.estimators_samples_[0], rows)
+    if random_state == 0:
+        assert_learnt_the_same(cut, BaggingClassifier(n_estimators=3, random_state=0).fit(X, y))
+
+
 # ---------------------------------------------------------------------------------- what comes in
 
 

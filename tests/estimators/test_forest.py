@@ -28,6 +28,7 @@ from eigenwood import (
 )
 from eigenwood.core.forest.nodes import tree_at
 from eigenwood.errors import InputError
+from eigenwood.estimators import watching
 from eigenwood.estimators.forest_growing import feature_counts_to_try
 from eigenwood.proofs.out_of_bag import share_interval
 from tests.estimators.exam import Recorder, assert_learnt_the_same, assert_same_bits
@@ -283,6 +284,66 @@ def test_time_leaves_the_trees_that_are_done(n_jobs):
     assert 1 <= len(model) < 10_000
     same = classes(n_estimators=len(model)).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X), same.predict_proba(X))
+
+
+class Clock:
+    """A second passes whenever somebody looks at it."""
+
+    def __init__(self):
+        self.now = 0
+
+    def perf_counter(self):
+        self.now += 1
+        return self.now
+
+
+@both
+@pytest.mark.parametrize("max_features", ["sqrt", "oob"])
+@pytest.mark.parametrize("limit", [1, 2, 5, 9, 14, 20, 27, 35, 50, 70])
+@pytest.mark.filterwarnings("ignore:Warm-start fitting without increasing")
+def test_a_forest_that_time_has_cut_goes_on_to_the_whole_one(kind, max_features, limit, monkeypatch):
+    """Wherever it was cut: between two trees, or while numbers of features were tried."""
+    X, y = (X_IRIS, Y_IRIS) if kind is classes else (X_SUGAR[:100], Y_SUGAR[:100])
+    params = {"max_features": max_features, "oob_score": True, "max_depth": 5}
+    whole = kind(**params).fit(X, y)
+    monkeypatch.setattr(watching, "time", Clock())
+    cut = kind(time_limit=limit, warm_start=True, **params).fit(X, y)
+    if limit < 9:
+        assert cut.stop_reason_ == "time_limit"
+    cut.fit(X, y)  # for as long once more
+    cut.set_params(time_limit=None).fit(X, y)
+    assert cut.stop_reason_ == "finished"
+    assert_learnt_the_same(cut, whole)
+
+
+@pytest.mark.parametrize("random_state", [0, None], ids=["seed", "none"])
+@pytest.mark.parametrize("n_estimators", [1, 3])
+def test_a_tree_that_time_cut_short_is_grown_again(n_estimators, random_state):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 5)), rng.integers(2, size=20_000)
+    params = {"n_estimators": n_estimators, "random_state": random_state}
+    cut = classes(time_limit=1e-9, warm_start=True, **params).fit(X, y)
+    n_nodes, rows = cut.forest_.node_start[1], cut.estimators_samples_[0]
+    assert len(cut) == 1
+    cut.set_params(time_limit=None).fit(X, y)
+    assert cut.forest_.node_start[1] > n_nodes
+    assert (len(cut), cut.stop_reason_) == (n_estimators, "finished")
+    np.testing.assert_array_equal(cut.estimators_samples_[0], rows)
+    if random_state == 0:
+        assert_learnt_the_same(cut, classes(**params).fit(X, y))
+
+
+def test_trees_that_were_done_while_numbers_of_features_were_tried_stay(monkeypatch):
+    """As many looks at the clock as it takes to grow some trees with the first number, but not with all."""
+    monkeypatch.setattr(watching, "time", Clock())
+    some = classes(n_estimators=20, max_features="oob", time_limit=12, max_depth=3).fit(X_IRIS, Y_IRIS)
+    assert (len(some.oob_curve_), some.max_features_, some.stop_reason_) == (0, 1, "time_limit")
+    assert len(some) > 1
+    more = classes(n_estimators=16, max_features="oob", time_limit=60, max_depth=3).fit(X_IRIS, Y_IRIS)
+    assert 0 < len(more.oob_curve_) < len(feature_counts_to_try(4))
+    assert (len(more), more.stop_reason_) == (16, "time_limit")
+    same = classes(n_estimators=16, max_features=more.max_features_, max_depth=3).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_array_equal(said(more, X_IRIS), said(same, X_IRIS))
 
 
 def test_no_time_at_all_leaves_a_stump_of_a_tree():

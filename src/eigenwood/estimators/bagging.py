@@ -59,7 +59,6 @@ from eigenwood.validation.ensembles import (
     part_of,
 )
 from eigenwood.validation.params import AnyOf, Choice, Flag, Nothing, Number, Seed, Share, check_params
-from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.state import Array, Labels, Models, Scalar
 from eigenwood.validation.targets import Classes, check_amounts, check_known, check_labels
 from eigenwood.validation.threads import N_JOBS, thread_count
@@ -148,7 +147,7 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         if len(earlier) == self.n_estimators:
             warnings.warn("Warm-start fitting without increasing n_estimators does not add learners.", stacklevel=3)
             return self
-        draws = self._draws(data, self.seed_ if earlier else int(integer_seeds(self.random_state, 1)[0]))
+        draws = self._draws(data, self._seed())
         threads = thread_count(type(self).__name__, self.n_jobs)
 
         tally = Tally(data.weights.size, data.n_values(), keeps_ballots=data.labels is not None)
@@ -218,14 +217,9 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
 
     def _earlier(self, data: BaggingData) -> list:
         """Return the learners that stay."""
-        if not self.warm_start or not hasattr(self, "estimators_"):
+        if self._earlier_count() == 0:
             return []
         who = type(self).__name__
-        if len(self.estimators_) > self.n_estimators:
-            raise InputError(
-                f"{who}: n_estimators must be at least the {len(self.estimators_)} learners there are when "
-                f"warm_start is True; got {self.n_estimators}."
-            )
         if self.drawn_features_.max() >= self.n_features_in_ or self.has_text_ != data.has_text:
             raise InputError(f"{who}: X must have the columns it had before when warm_start is True; got others.")
         if data.labels is not None and not np.array_equal(data.labels, self.classes_):

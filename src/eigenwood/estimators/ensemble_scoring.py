@@ -12,10 +12,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, get_scorer, r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_learning import Left
 from eigenwood.estimators.ensemble_sampling import Draws, row_counts
+from eigenwood.estimators.watching import TIME_UP
 from eigenwood.proofs.claim import Certificate, Claim
 from eigenwood.proofs.out_of_bag import Ballot, Score, resampled_interval, row_total, score_claims, share_interval
+from eigenwood.validation.seeds import integer_seeds
 
 ACCURACY, R2 = "accuracy", "r2"
 NAMES: dict[Any, str] = {accuracy_score: ACCURACY, r2_score: R2}
@@ -68,8 +71,14 @@ class Ensemble(ABC):
 
     OPTIONAL = frozenset({"oob_score_", "oob_interval_"})
 
+    LEARNERS = "learners"  # what they are called
+
     oob_score: Any  # the metric, or False
+    n_estimators: int
+    random_state: Any
+    warm_start: bool
     seed_: int
+    stop_reason_: str
     estimators_: Any
     _draws_of_fit: tuple[Draws, np.ndarray]  # and where the rows stood in what was given
 
@@ -110,6 +119,25 @@ class Ensemble(ABC):
     def _counts(self, draws: Draws, number: int) -> np.ndarray:
         """Return how often a learner got each row."""
         return row_counts(draws, number)
+
+    def _goes_on(self) -> bool:
+        """Return whether a fit goes on where the last one ended."""
+        return bool(self.warm_start) and hasattr(self, "seed_")
+
+    def _seed(self) -> int:
+        """Return what all draws of a fit follow from."""
+        return self.seed_ if self._goes_on() else int(integer_seeds(self.random_state, 1)[0])
+
+    def _earlier_count(self) -> int:
+        """Return how many learners stay; one that is alone since time was up may be half made, and is made again."""
+        if not self._goes_on() or (len(self) == 1 and self.stop_reason_ == TIME_UP):
+            return 0
+        if len(self) > self.n_estimators:
+            raise InputError(
+                f"{type(self).__name__}: n_estimators must be at least the {len(self)} {self.LEARNERS} there are when "
+                f"warm_start is True; got n_estimators={self.n_estimators}."
+            )
+        return len(self)
 
     def _wants_score(self) -> bool:
         return bool(self.oob_score)

@@ -35,13 +35,19 @@ from eigenwood.estimators.forest_gate import (
     ForestClassGate,
     ForestGate,
 )
-from eigenwood.estimators.forest_growing import Nursery, oob_importances, said_of_others, tried_feature_counts
+from eigenwood.estimators.forest_growing import (
+    Nursery,
+    feature_counts_to_try,
+    oob_importances,
+    said_of_others,
+    tried_feature_counts,
+)
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from eigenwood.estimators.tree_data import TreeData
 from eigenwood.estimators.tree_gate import AMOUNT_CRITERIA, CLASS_CRITERIA, AmountGate, side_by_side
 from eigenwood.estimators.tree_view import TreeView
-from eigenwood.estimators.watching import Watch, Watched
+from eigenwood.estimators.watching import TIME_UP, Watch, Watched
 from eigenwood.proofs.claim import Certificate, Claim, measured
 from eigenwood.proofs.out_of_bag import Score, assessed_vote, vote_claims
 from eigenwood.proofs.tree import bins_claim
@@ -91,18 +97,18 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
         watch = Watch(self)
         data = self._checked(X, y, sample_weight)
         n_earlier = self._earlier_count()
-        if n_earlier == self.n_estimators:
+        if n_earlier == self.n_estimators and not self._is_choosing():
             warnings.warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=3)
             return self if not self._wants_score() or hasattr(self, "oob_score_") else self._asked_again(data)
         self._check_outputs(data, n_earlier)
-        draws = self._draws(data, self.seed_ if n_earlier else int(integer_seeds(self.random_state, 1)[0]))
+        draws = self._draws(data, self._seed())
         threads = thread_count(type(self).__name__, self.n_jobs)
 
-        nursery, curve = self._begun(self._nursery(data, draws, watch, threads), n_earlier, threads)
         earlier, tally = [self._alone(i) for i in range(n_earlier)], self._new_tally(data)
+        nursery, curve, earlier = self._begun(self._nursery(data, draws, watch, threads), earlier, threads)
         outcome = watch.follow(
             learner_steps(nursery, earlier, self.n_estimators, threads, tally.hear),
-            max_rounds=self.n_estimators - n_earlier,
+            max_rounds=max(1, self.n_estimators - len(earlier)),
             fitted=lambda step: self._attributes(nursery, curve, step),
             X=X,
             y=y,
@@ -111,6 +117,8 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
         for name, value in self._attributes(nursery, curve, outcome.step).items():
             setattr(self, name, value)
         self.stop_reason_, self._draws_of_fit = outcome.reason, (draws, data.places)
+        if self._is_choosing():
+            self.stop_reason_ = TIME_UP
         self._judge(data, data.weights(), tally)
         return self
 
@@ -221,14 +229,25 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
             watch=watch,
         )
 
-    def _begun(self, nursery: Nursery, n_earlier: int, threads: int) -> tuple[Nursery, np.ndarray]:
-        """Return what grows the trees with the right number of features, and the errors of those that were tried."""
+    def _is_choosing(self) -> bool:
+        """Return whether time was up before all numbers of features were tried."""
+        if self.max_features != OOB or len(self.oob_curve_) == len(feature_counts_to_try(self.n_features_in_)):
+            return False
+        return len(self.oob_curve_) > 0 or self.stop_reason_ == TIME_UP
+
+    def _begun(self, nursery: Nursery, earlier: list[Forest], threads: int) -> tuple[Nursery, np.ndarray, list]:
+        """Return what grows trees with the right number of features, the errors of all numbers, and trees that stay."""
+        nothing_tried = np.empty((0, 2))
         if self.max_features != OOB:
-            return nursery, np.empty((0, 2))
-        if n_earlier:
-            return nursery._replace(max_features=self.max_features_), self.oob_curve_
-        max_features, ready, curve = tried_feature_counts(nursery, self.n_estimators, threads)
-        return nursery._replace(max_features=max_features, ready=ready), curve
+            return nursery, nothing_tried, earlier
+        if earlier and not self._is_choosing():
+            return nursery._replace(max_features=self.max_features_), self.oob_curve_, earlier
+        curve = self.oob_curve_ if earlier else nothing_tried
+        max_features, ready, curve = tried_feature_counts(nursery, self.n_estimators, threads, curve, earlier)
+        nursery = nursery._replace(max_features=max_features)
+        if nursery.time_is_up():  # no tree will be added one by one: those that are done stay together
+            return nursery, curve, ready
+        return nursery._replace(ready=ready), curve, []
 
     def _alone(self, number: int) -> Forest:
         """Return one tree as a forest of its own."""

@@ -72,6 +72,8 @@ class ForestGate(Ensemble, TreeGate):
     # what a tree may choose and a forest does not
     splitter, leaf_uncertainty, categorical_split = "best", 0.0, SUBSET
 
+    LEARNERS = "trees"
+
     forest_: Forest
 
     def _with_target(self, mixed: Mixed, y, sample_weight, known: list | None) -> TreeData:
@@ -95,17 +97,6 @@ class ForestGate(Ensemble, TreeGate):
     def _check_bootstrap(self, what: str) -> None:
         if not self.bootstrap:
             raise InputError(f"{type(self).__name__}: {what} only available if bootstrap=True; got bootstrap=False.")
-
-    def _earlier_count(self) -> int:
-        """Return how many trees stay."""
-        if not self.warm_start or not hasattr(self, "forest_"):
-            return 0
-        if len(self) > self.n_estimators:
-            raise InputError(
-                f"{type(self).__name__}: n_estimators must be at least the {len(self)} trees there are when warm_start "
-                f"is True; got n_estimators={self.n_estimators}."
-            )
-        return len(self)
 
     def _check_outputs(self, data: TreeData, n_earlier: int) -> None:
         """Raise unless trees that stay would learn the same columns and classes again."""
@@ -141,7 +132,7 @@ class ForestClassGate(ClassGate, ForestGate):
         return None  # weights of rows are for the draw; classes get theirs afterwards
 
     def _with_target(self, mixed: Mixed, y, sample_weight, known: list | None) -> TreeData:
-        """Return rows with their targets; those of classes of weight 0 are gone: a tree that drew no others has none."""
+        """Return rows with their targets; those of classes of weight 0 are gone: a tree may have drawn no others."""
         data = super()._with_target(mixed, y, sample_weight, known)
         if self.class_weight is None or isinstance(self.class_weight, str):
             return data
