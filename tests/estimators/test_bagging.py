@@ -221,6 +221,17 @@ def test_more_learners_are_added(random_state):
         np.testing.assert_array_equal(model.oob_decision_function_, at_once.oob_decision_function_)
 
 
+@pytest.mark.parametrize("metric", [True, "neg_log_loss"])
+def test_a_score_can_be_asked_for_later(metric):
+    model = BaggingClassifier(n_estimators=30, warm_start=True, random_state=0).fit(X_IRIS, Y_IRIS)
+    assert not hasattr(model, "oob_score_")
+    with pytest.warns(UserWarning, match="Warm-start"):
+        model.set_params(oob_score=metric).fit(X_IRIS, Y_IRIS)
+    at_once = BaggingClassifier(n_estimators=30, oob_score=metric, random_state=0).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_array_equal(model.oob_decision_function_, at_once.oob_decision_function_)
+    assert model.certificate_ == at_once.certificate_
+
+
 def test_what_a_warm_start_refuses():
     model = BaggingClassifier(n_estimators=3, warm_start=True, random_state=0).fit(X_IRIS, Y_IRIS)
     with pytest.raises(InputError, match="n_estimators must be at least the 3 learners"):
@@ -338,6 +349,18 @@ def test_any_metric_of_amounts(metric):
     expected = {"neg_mean_absolute_error": -error, mean_absolute_error: error}
     assert model.oob_score_ == pytest.approx(expected.get(metric, r2_score(Y_SUGAR, model.oob_prediction_)))
     assert model.oob_interval_[0] < model.oob_score_ < model.oob_interval_[1]
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [(BaggingClassifier(oob_score="roc_auc"), Y_IRIS), (BaggingRegressor(oob_score="accuracy"), X_IRIS[:, 0])],
+    ids=["classes", "amounts"],
+)
+def test_a_metric_that_cannot_score_such_targets_is_refused_before_learners_are_fitted(model, y):
+    with pytest.raises(InputError, match="oob_score must be a metric for targets like these; got") as caught:
+        model.fit(X_IRIS, y)
+    assert_one_sentence(str(caught.value))
+    assert not hasattr(model, "estimators_")
 
 
 def test_weights_count_in_the_score():

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
 from sklearn.inspection import partial_dependence
-from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score, roc_auc_score
+from sklearn.metrics import accuracy_score, f1_score, make_scorer, mean_absolute_error, r2_score, roc_auc_score
 
 import eigenwood
 from eigenwood import (
@@ -31,6 +31,7 @@ from eigenwood.errors import InputError
 from eigenwood.estimators import watching
 from eigenwood.estimators.forest_growing import feature_counts_to_try
 from eigenwood.proofs.out_of_bag import share_interval
+from eigenwood.validation.seeds import integer_seeds
 from tests.estimators.exam import Recorder, assert_learnt_the_same, assert_same_bits
 from tests.models.crafting import assert_one_sentence
 
@@ -256,6 +257,25 @@ def test_a_score_can_be_asked_for_later():
     at_once = classes(n_estimators=30, oob_score=True).fit(X_IRIS, Y_IRIS)
     np.testing.assert_array_equal(model.oob_decision_function_, at_once.oob_decision_function_)
     assert model.certificate_ == at_once.certificate_
+
+
+def test_another_metric_can_be_asked_for_later():
+    model = classes(n_estimators=30, warm_start=True, oob_score=True).fit(X_IRIS, Y_IRIS)
+    with pytest.warns(UserWarning, match="Warm-start"):
+        model.set_params(oob_score="neg_log_loss").fit(X_IRIS, Y_IRIS)
+    at_once = classes(n_estimators=30, oob_score="neg_log_loss").fit(X_IRIS, Y_IRIS)
+    assert model.oob_score_ == at_once.oob_score_ < 0
+    assert model.certificate_ == at_once.certificate_
+
+
+def test_a_warm_start_keeps_constraints_as_they_were():
+    rising = [1] + 9 * [0]
+    for before, after in ((None, rising), (rising, None)):
+        model = amounts(n_estimators=2, warm_start=True, monotonic_cst=before).fit(X_SUGAR, Y_SUGAR)
+        model.set_params(n_estimators=3, monotonic_cst=after)
+        with pytest.raises(InputError, match="monotonic_cst must be there, or not, as it was before"):
+            model.fit(X_SUGAR, Y_SUGAR)
+        assert len(model.set_params(monotonic_cst=before).fit(X_SUGAR, Y_SUGAR)) == 3
 
 
 def test_what_a_warm_start_refuses():
@@ -511,6 +531,7 @@ def test_several_classes(tmp_path):
     assert model.n_classes_.tolist() == [3, 2]
     loaded = eigenwood.load(eigenwood.save(model, tmp_path / "model"))
     np.testing.assert_array_equal(loaded.predict(X_IRIS), model.predict(X_IRIS))
+    assert eigenwood.verify(loaded, X_IRIS, y).holds
 
 
 def test_several_classes_out_of_bag():
@@ -580,6 +601,32 @@ def test_any_metric_of_amounts(metric):
     expected = {"neg_mean_absolute_error": -error, mean_absolute_error: error}
     assert model.oob_score_ == pytest.approx(expected.get(metric, r2_score(Y_SUGAR, model.oob_prediction_)))
     assert model.oob_interval_[0] < model.oob_score_ < model.oob_interval_[1]
+
+
+def test_a_metric_may_be_a_scorer():
+    scorer = make_scorer(f1_score, average="macro")
+    model = classes(n_estimators=40, oob_score=scorer).fit(X_CELLS, Y_CELLS)
+    found = model.oob_decision_function_.argmax(axis=1)
+    assert model.oob_score_ == f1_score(Y_CELLS, found, average="macro")
+    own = classes(n_estimators=40, oob_score=lambda asked, X, y: asked.predict_proba(X)[:, 1].mean())
+    assert own.fit(X_CELLS, Y_CELLS).oob_score_ == model.oob_decision_function_[:, 1].mean()
+
+
+WRONG_METRICS = {
+    "of two classes": (classes, "roc_auc", Y_IRIS, "got roc_auc, which says: multi_class must be"),
+    "of numbers": (classes, "r2", WORDS, "got r2, which says: could not convert string to float: 'setosa'"),
+    "of classes": (amounts, "accuracy", X_IRIS[:, 0], "got accuracy, which says: "),
+    "of its own": (classes, lambda one, other: float("none"), Y_IRIS, "got <lambda>, which says: could not convert"),
+}
+
+
+@pytest.mark.parametrize(("kind", "metric", "y", "words"), WRONG_METRICS.values(), ids=WRONG_METRICS)
+def test_a_metric_that_cannot_score_such_targets_is_refused_before_trees_grow(kind, metric, y, words):
+    model = kind(oob_score=metric)
+    with pytest.raises(InputError, match="oob_score must be a metric for targets like these") as caught:
+        model.fit(X_IRIS, y)
+    assert words in str(caught.value)
+    assert not hasattr(model, "forest_")
 
 
 def test_weights_count_in_the_score():
@@ -657,11 +704,12 @@ def test_impurity_importances_are_the_mean_of_the_trees(kind):
     np.testing.assert_array_equal(constant.feature_importances_, np.zeros(3))
 
 
-def naive_importances(model, X, y):
+def naive_importances(model, X, y, random_state):
     """Shuffle one feature of the rows that a tree did not see, and count how many more it gets wrong."""
+    seed = int(integer_seeds(random_state, 1)[0])
     lines = []
     for number, (tree, seen) in enumerate(zip(model.estimators_, model.estimators_samples_, strict=True)):
-        rng = np.random.default_rng([7, number])
+        rng = np.random.default_rng([seed, number])
         rows = np.setdiff1d(np.arange(len(X)), seen)
         wrong = (tree.predict(X[rows]) != y[rows]).mean()
         line = np.zeros(X.shape[1])
@@ -675,12 +723,13 @@ def naive_importances(model, X, y):
 
 def test_permutation_importances_are_those_of_a_plain_loop():
     model = fitted(classes, max_depth=3)
-    seed = np.random.RandomState(7)
-    found = model.oob_permutation_importance(X_IRIS, Y_IRIS, random_state=seed)
-    assert found.importances.shape == (8, 4)
-    np.testing.assert_allclose(found.importances_mean, found.importances.mean(axis=0))
+    found = model.oob_permutation_importance(X_IRIS, Y_IRIS, random_state=7)
+    expected = naive_importances(model, X_IRIS, Y_IRIS, 7)
+    assert expected.shape == (8, 4)
+    np.testing.assert_allclose(found.importances, expected, atol=1e-12)
+    np.testing.assert_allclose(found.importances_mean, expected.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(found.importances_std, expected.std(axis=0), atol=1e-12)
     again = model.oob_permutation_importance(X_IRIS, Y_IRIS, random_state=3, n_repeats=5)
-    expected = naive_importances(model, X_IRIS, Y_IRIS)
     np.testing.assert_allclose(again.importances_mean, expected.mean(axis=0), atol=0.1)
     assert ((again.importances != 0) <= (np.array([tree.feature_importances_ for tree in model]) > 0)).all()
 
@@ -704,6 +753,13 @@ def test_who_saw_every_row_cannot_be_asked():
         fitted(classes, bootstrap=False).oob_permutation_importance(X_IRIS, Y_IRIS)
     with pytest.raises(InputError, match="n_repeats must be an integer at least 1; got 0"):
         fitted(classes).oob_permutation_importance(X_IRIS, Y_IRIS, n_repeats=0)
+    with pytest.raises(InputError, match="some tree must have left out a row to be asked about; got none"):
+        fitted(classes, max_samples=20_000, max_depth=1).oob_permutation_importance(X_IRIS, Y_IRIS)
+
+
+def test_importances_are_asked_of_the_rows_of_the_fit():
+    with pytest.raises(InputError, match="of which each tree drew 150 rows; got some of which it would draw 100"):
+        fitted(classes).oob_permutation_importance(X_IRIS[:100], Y_IRIS[:100])
 
 
 # ---------------------------------------------------------------------------------- one row, files, proofs

@@ -21,6 +21,7 @@ from eigenwood.core.forest.predicting import Walk, forest_leaves, forest_means, 
 from eigenwood.core.rows import rows_of
 from eigenwood.core.tree.nodes import Tree
 from eigenwood.core.tree.predicting import decision_path
+from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_learning import Step, learner_steps
 from eigenwood.estimators.ensemble_sampling import Draws, draw_count, learner_seed, population_of, row_counts
 from eigenwood.estimators.ensemble_scoring import Answers, Tally
@@ -99,8 +100,9 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
         n_earlier = self._earlier_count()
         if n_earlier == self.n_estimators and not self._is_choosing():
             warnings.warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=3)
-            return self if not self._wants_score() or hasattr(self, "oob_score_") else self._asked_again(data)
+            return self._asked_again(data) if self._wants_score() else self
         self._check_outputs(data, n_earlier)
+        self._check_metric(data)
         draws = self._draws(data, self._seed())
         threads = thread_count(type(self).__name__, self.n_jobs)
 
@@ -146,10 +148,21 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
         self._check_bootstrap("oob_permutation_importance is")
         data = self._checked_query(self.categories_, self._class_lists(), X, y, sample_weight)
         draws, seed = self._draws(data, self.seed_), int(integer_seeds(random_state, 1)[0])
+        self._check_rows_of_fit(draws)
         threads = thread_count(type(self).__name__, self.n_jobs)
         importances = oob_importances(self.forest_, data, draws, n_repeats, seed, threads)
         heard = importances[~np.isnan(importances).any(axis=1)]
+        if len(heard) == 0:
+            raise InputError(f"{type(self).__name__}: some tree must have left out a row to be asked about; got none.")
         return Bunch(importances_mean=heard.mean(axis=0), importances_std=heard.std(axis=0), importances=importances)
+
+    def _check_rows_of_fit(self, draws: Draws) -> None:
+        """Raise if these rows cannot be those of the fit: trees drew another number of them."""
+        if draws.n_rows != self.n_draws_:
+            raise InputError(
+                f"{type(self).__name__}: X, y and sample_weight must be those of fit, of which each tree drew "
+                f"{self.n_draws_} rows; got some of which it would draw {draws.n_rows}."
+            )
 
     @property
     def estimator(self):
@@ -396,7 +409,7 @@ class RandomForestClassifier(ClassifierMixin, ForestClassGate, RandomForest):
         Whether each tree draws its rows, with replacement; False gives all rows to every tree.
     oob_score : bool, str or function, default=False
         Score the rows by those trees that did not see them: True is the accuracy; or the name of a scorer of
-        scikit-learn, or a function of y_true and y_pred.
+        scikit-learn, a scorer, or a function of y_true and y_pred.
     verbose : int, default=0
         Is there for scikit-learn's sake; ``set_callbacks(ProgressBar())`` shows progress.
     warm_start : bool, default=False
@@ -517,20 +530,25 @@ class RandomForestClassifier(ClassifierMixin, ForestClassGate, RandomForest):
 
     def _labels_of(self, shares: list[np.ndarray]) -> list[np.ndarray]:
         """Return the classes with the largest shares, output by output."""
-        return [labels.take(part.argmax(axis=1)) for labels, part in zip(self._class_lists(), shares, strict=True)]
+        return likeliest(self._class_lists(), shares)
 
     def _tree(self) -> DecisionTreeClassifier:
         return DecisionTreeClassifier(criterion=self.criterion, **tree_params(self))
 
-    def _answers(self, data: TreeData, tally: Tally) -> Answers:
-        rows, labels = tally.heard(), self._class_lists()
-        shares = self._shares(tally.means()[rows])
-        said = self._labels_of(shares)
+    def _answers(self, data: TreeData, rows: np.ndarray, means: np.ndarray) -> Answers:
+        labels, shares = data.labels, np.split(means, data.target.starts[1:-1], axis=1)
+        said = likeliest(labels, shares)
         truth = [own.take(codes) for own, codes in zip(labels, data.target.labels[rows].T, strict=True)]
         weights = data.weights()[rows]
         if len(labels) == 1:
             return Answers(truth[0], said[0], shares[0], weights, labels[0])
         return Answers(side_by_side(truth), side_by_side(said), np.hstack(shares), weights, np.array([0, 1]))
+
+    def _right_means(self, data: TreeData) -> np.ndarray:
+        codes, starts = data.target.labels, data.target.starts
+        means = np.zeros((len(codes), int(starts[-1])))
+        means[np.arange(len(codes))[:, None], starts[:-1] + codes] = 1.0
+        return means
 
     def _vote_claims(self, data: TreeData, tally: Tally) -> list[Claim]:
         if len(data.labels) > 1 or data.labels[0].size < 2:
@@ -654,18 +672,25 @@ class RandomForestRegressor(RegressorMixin, AmountGate, RandomForest):
     def _factors(self, data: TreeData) -> Callable[[np.ndarray], np.ndarray]:
         return np.ones_like
 
-    def _answers(self, data: TreeData, tally: Tally) -> Answers:
-        rows = tally.heard()
-        truth, said = data.target.amounts[rows], tally.means()[rows]
+    def _answers(self, data: TreeData, rows: np.ndarray, means: np.ndarray) -> Answers:
+        truth, said = data.target.amounts[rows], means
         if truth.shape[1] == 1:
             truth, said = truth[:, 0], said[:, 0]
         return Answers(truth, said, np.empty((rows.size, 0)), data.weights()[rows], None)
+
+    def _right_means(self, data: TreeData) -> np.ndarray:
+        return data.target.amounts
 
     def _vote_claims(self, data: TreeData, tally: Tally) -> list[Claim]:
         return []
 
     def _store_answers(self, means: np.ndarray) -> None:
         self.oob_prediction_ = means[:, 0] if means.shape[1] == 1 else means
+
+
+def likeliest(labels: list[np.ndarray], shares: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the classes with the largest shares, output by output."""
+    return [own.take(part.argmax(axis=1)) for own, part in zip(labels, shares, strict=True)]
 
 
 def tree_params(forest: RandomForest) -> dict:

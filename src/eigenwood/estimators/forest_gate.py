@@ -107,6 +107,11 @@ class ForestGate(Ensemble, TreeGate):
             raise InputError(f"{who}: X must have the columns it had before when warm_start is True; got others.")
         if n_outputs != self.n_outputs_ or not all_equal(data.labels, self._class_lists()):
             raise InputError(f"{who}: y must have the classes it had before when warm_start is True; got others.")
+        if bool(self.forest_.bounded[0]) != bool(np.any(self.monotonic_cst)):
+            raise InputError(
+                f"{who}: monotonic_cst must be there, or not, as it was before when warm_start is True; "
+                f"got {self.monotonic_cst}."
+            )
 
     def _feature_count(self, n_features: int) -> int:
         return n_features if self.max_features == OOB else super()._feature_count(n_features)
@@ -140,7 +145,7 @@ class ForestClassGate(ClassGate, ForestGate):
 
     def _checked_target(self, y, n_rows, kept, weights, known) -> tuple:
         target, labels = super()._checked_target(y, n_rows, kept, weights, known)
-        if self._wants_score() and not callable(self.oob_score) and len(labels) > 1 and not are_flags(labels):
+        if self._wants_score() and not callable(self.oob_score) and not has_accuracy(labels):
             raise InputError(
                 f"{type(self).__name__}: The type of target cannot be used to compute OOB estimates, several columns "
                 "of classes other than 0 and 1; oob_score must be a function of y_true and y_pred."
@@ -176,6 +181,6 @@ def all_equal(given: list, before: list) -> bool:
     )
 
 
-def are_flags(labels: list[np.ndarray]) -> bool:
-    """Return whether the classes of all outputs are 0 and 1: scikit-learn's metrics can compare such columns."""
-    return all(own.dtype.kind in "biuf" and bool(np.isin(own, (0, 1)).all()) for own in labels)
+def has_accuracy(labels: list[np.ndarray]) -> bool:
+    """Return whether scikit-learn's metrics can compare such columns: one, or several whose classes are 0 and 1."""
+    return len(labels) < 2 or all(own.dtype.kind in "biuf" and bool(np.isin(own, (0, 1)).all()) for own in labels)

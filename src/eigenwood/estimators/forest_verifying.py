@@ -10,6 +10,7 @@ from eigenwood.core.forest.nodes import tree_at
 from eigenwood.core.tree.nodes import Tree
 from eigenwood.core.tree.predicting import leaves_of, walk_of
 from eigenwood.estimators.forest import RandomForest
+from eigenwood.estimators.forest_gate import has_accuracy
 from eigenwood.estimators.forest_growing import Nursery
 from eigenwood.estimators.watching import TIME_UP
 from eigenwood.proofs.claim import Certificate, at_most
@@ -25,7 +26,8 @@ def verify_forest(model: RandomForest, X, y, sample_weight=None) -> Certificate:
     data = model._checked_query(model.categories_, model._class_lists(), X, y, sample_weight)
     draws = model._draws(data, model.seed_)
     tally = model._heard(data, draws)
-    score = model._scored(data, data.weights(), tally) if model.bootstrap else None
+    can_be_scored = model.bootstrap and (model._wants_score() or has_accuracy(data.labels))
+    score = model._scored(data, data.weights(), tally) if can_be_scored else None
     nursery = model._nursery(data, draws, None, 1)._replace(max_features=model.max_features_)
     claims = [*model._proved(data, tally, score).claims, *leaf_claims(forest_leaf_numbers(model, nursery))]
     if len(model) > 1 or model.stop_reason_ != TIME_UP:  # or time has cut the only tree short, nobody can say where
