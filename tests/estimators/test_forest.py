@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import time
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -26,9 +27,10 @@ from eigenwood import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from eigenwood.core.forest.growing import grown_tree
 from eigenwood.core.forest.nodes import tree_at
 from eigenwood.errors import InputError
-from eigenwood.estimators import watching
+from eigenwood.estimators import forest_growing, watching
 from eigenwood.estimators.forest_growing import feature_counts_to_try
 from eigenwood.proofs.out_of_bag import share_interval
 from eigenwood.validation.seeds import integer_seeds
@@ -572,6 +574,39 @@ def test_monotonic_constraints_are_kept():
     assert (np.diff(amounts(monotonic_cst=[1, -1]).fit(X, y).predict(grid)) >= 0).all()
     share = classes(monotonic_cst=[1, 0]).fit(X, y > 0).predict_proba(grid)[:, 1]
     assert (np.diff(share) >= -1e-12).all()
+
+
+class MemoryOfRounds(Recorder):
+    """Notes how much more memory was in use within a round than at its beginning."""
+
+    def on_fit_task_begin(self, estimator, context, *, X=None, y=None):
+        super().on_fit_task_begin(estimator, context)
+        tracemalloc.reset_peak()
+        self.before = tracemalloc.get_traced_memory()[0]
+
+    def on_fit_task_end(self, estimator, context, *, X=None, y=None):
+        self.models.append(tracemalloc.get_traced_memory()[1] - self.before)
+
+
+@both
+def test_no_tree_has_a_copy_of_the_rows(kind, monkeypatch):
+    """All trees are grown from one table of codes, and a tree takes less memory than the rows that it drew."""
+    tables = []
+    monkeypatch.setattr(
+        forest_growing, "grown_tree", lambda binned, *rest: tables.append(binned) or grown_tree(binned, *rest)
+    )
+    X = np.random.default_rng(0).normal(size=(10_000, 300))
+    memory = MemoryOfRounds()
+    model = kind(n_estimators=4, max_depth=3).set_callbacks(memory)
+    tracemalloc.start()
+    try:
+        model.fit(X, X[:, 0] > 0)
+    finally:
+        tracemalloc.stop()
+    assert len(tables) == 4
+    assert all(table is tables[0] for table in tables)
+    assert len(memory.models) == 5
+    assert max(memory.models) < X.nbytes / 2
 
 
 # ---------------------------------------------------------------------------------- out of bag

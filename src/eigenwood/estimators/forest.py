@@ -415,7 +415,7 @@ class RandomForestClassifier(ClassifierMixin, ForestClassGate, RandomForest):
     warm_start : bool, default=False
         Keep the trees of the last fit and add more, up to ``n_estimators``.
     class_weight : dict, list of dicts, 'balanced', 'balanced_subsample' or None, default=None
-        A factor for the weights of each class, as in scikit-learn.
+        A factor for the weights of each class, as in scikit-learn; rows of a class of weight 0 are as if not given.
     max_samples : int, float or None, default=None
         How many rows each tree draws; a float is a fraction, None as many as the weights stand for.
     max_bins : int or None, default=4096
