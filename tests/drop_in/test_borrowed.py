@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +11,7 @@ import sklearn.linear_model
 import sklearn.svm
 
 from eigenwood import Perceptron
-from tests.drop_in.borrowed import Loan, borrow, loaded, reason_of
+from tests.drop_in.borrowed import Loan, borrow, loaded, reason_of, share_test
 from tests.drop_in.conftest import pytest_collection_modifyitems
 
 MODULE = "sklearn.linear_model.tests.test_perceptron"
@@ -86,15 +87,27 @@ def test_a_test_is_deselected_by_name_or_by_one_of_its_cases():
     assert reason_of(Item("test_b[2]", "test_b"), loan) is None
 
 
-def test_a_deselected_test_that_passes_is_reported():
-    """It is marked as expected to fail, strictly: pytest makes a failure of a success."""
-
-    class Marked(Item):
-        def add_marker(self, mark):
-            self.mark = mark
-
-    item = Marked("test_a", "test_a")
-    item.module = SimpleNamespace(LOAN=Loan(MODULE, OURS, {"test_a": "hard"}))
+def mark_of(item, loan):
+    item.module = SimpleNamespace(LOAN=loan)
+    item.add_marker = lambda mark: setattr(item, "mark", mark)
     pytest_collection_modifyitems([item])
     assert item.mark.name == "xfail"
-    assert item.mark.kwargs == {"reason": "hard", "strict": True}
+    return item.mark.kwargs
+
+
+def test_a_deselected_test_that_passes_is_reported():
+    """It is marked as expected to fail, strictly: pytest makes a failure of a success."""
+    loan = Loan(MODULE, OURS, {"test_a": "hard"})
+    assert mark_of(Item("test_a", "test_a"), loan) == {"reason": "hard", "strict": True}
+
+
+def test_a_case_that_chance_decides_may_pass_and_is_not_counted_among_those_that_do():
+    loan = Loan(MODULE, OURS, by_chance={"test_a[1]": "dice"}, least_share=0.5)
+    items = [Item(f"test_a[{i}]", "test_a") for i in (1, 2)]
+    assert mark_of(items[0], loan) == {"reason": "dice", "strict": False}
+    for item in items:
+        item.module = "here"
+    request = SimpleNamespace(module="here", node=None, session=SimpleNamespace(items=items))
+    share_test(loan)(request)
+    with pytest.raises(AssertionError):
+        share_test(replace(loan, least_share=0.6))(request)

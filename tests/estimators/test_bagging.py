@@ -221,6 +221,17 @@ def test_more_learners_are_added(random_state):
         np.testing.assert_array_equal(model.oob_decision_function_, at_once.oob_decision_function_)
 
 
+@pytest.mark.parametrize("metric", [True, "neg_log_loss"])
+def test_a_score_can_be_asked_for_later(metric):
+    model = BaggingClassifier(n_estimators=30, warm_start=True, random_state=0).fit(X_IRIS, Y_IRIS)
+    assert not hasattr(model, "oob_score_")
+    with pytest.warns(UserWarning, match="Warm-start"):
+        model.set_params(oob_score=metric).fit(X_IRIS, Y_IRIS)
+    at_once = BaggingClassifier(n_estimators=30, oob_score=metric, random_state=0).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_array_equal(model.oob_decision_function_, at_once.oob_decision_function_)
+    assert model.certificate_ == at_once.certificate_
+
+
 def test_what_a_warm_start_refuses():
     model = BaggingClassifier(n_estimators=3, warm_start=True, random_state=0).fit(X_IRIS, Y_IRIS)
     with pytest.raises(InputError, match="n_estimators must be at least the 3 learners"):
@@ -340,6 +351,18 @@ def test_any_metric_of_amounts(metric):
     assert model.oob_interval_[0] < model.oob_score_ < model.oob_interval_[1]
 
 
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [(BaggingClassifier(oob_score="roc_auc"), Y_IRIS), (BaggingRegressor(oob_score="accuracy"), X_IRIS[:, 0])],
+    ids=["classes", "amounts"],
+)
+def test_a_metric_that_cannot_score_such_targets_is_refused_before_learners_are_fitted(model, y):
+    with pytest.raises(InputError, match="oob_score must be a metric for targets like these; got") as caught:
+        model.fit(X_IRIS, y)
+    assert_one_sentence(str(caught.value))
+    assert not hasattr(model, "estimators_")
+
+
 def test_weights_count_in_the_score():
     weights = np.where(Y_IRIS == 1, 3.0, 1.0)
     model = BaggingClassifier(n_estimators=40, oob_score=True, random_state=0)
@@ -434,6 +457,20 @@ def test_a_learner_that_time_cut_short_counts_only_if_it_is_alone():
     assert len(cut) == 1 or all(learner.stop_reason_ == "finished" for learner in cut)
     assert all(learner.time_limit is None for learner in cut)
     assert eigenwood.verify(cut, X, y).holds
+
+
+@pytest.mark.parametrize("random_state", [0, None], ids=["seed", "none"])
+def test_a_learner_that_time_cut_short_is_made_again(random_state):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 4)), rng.integers(0, 2, size=20_000)
+    cut = BaggingClassifier(n_estimators=3, random_state=random_state, time_limit=1e-9, warm_start=True).fit(X, y)
+    assert (len(cut), cut.stop_reason_, cut[0].stop_reason_) == (1, "time_limit", "time_limit")
+    rows = cut.estimators_samples_[0]
+    cut.set_params(time_limit=None).fit(X, y)
+    assert [learner.stop_reason_ for learner in cut] == ["finished"] * 3
+    np.testing.assert_array_equal(cut.estimators_samples_[0], rows)
+    if random_state == 0:
+        assert_learnt_the_same(cut, BaggingClassifier(n_estimators=3, random_state=0).fit(X, y))
 
 
 # ---------------------------------------------------------------------------------- what comes in

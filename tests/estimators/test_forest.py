@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import time
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
 from sklearn.inspection import partial_dependence
-from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score, roc_auc_score
+from sklearn.metrics import accuracy_score, f1_score, make_scorer, mean_absolute_error, r2_score, roc_auc_score
 
 import eigenwood
 from eigenwood import (
@@ -26,10 +27,13 @@ from eigenwood import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from eigenwood.core.forest.growing import grown_tree
 from eigenwood.core.forest.nodes import tree_at
 from eigenwood.errors import InputError
+from eigenwood.estimators import forest_growing, watching
 from eigenwood.estimators.forest_growing import feature_counts_to_try
 from eigenwood.proofs.out_of_bag import share_interval
+from eigenwood.validation.seeds import integer_seeds
 from tests.estimators.exam import Recorder, assert_learnt_the_same, assert_same_bits
 from tests.models.crafting import assert_one_sentence
 
@@ -257,6 +261,25 @@ def test_a_score_can_be_asked_for_later():
     assert model.certificate_ == at_once.certificate_
 
 
+def test_another_metric_can_be_asked_for_later():
+    model = classes(n_estimators=30, warm_start=True, oob_score=True).fit(X_IRIS, Y_IRIS)
+    with pytest.warns(UserWarning, match="Warm-start"):
+        model.set_params(oob_score="neg_log_loss").fit(X_IRIS, Y_IRIS)
+    at_once = classes(n_estimators=30, oob_score="neg_log_loss").fit(X_IRIS, Y_IRIS)
+    assert model.oob_score_ == at_once.oob_score_ < 0
+    assert model.certificate_ == at_once.certificate_
+
+
+def test_a_warm_start_keeps_constraints_as_they_were():
+    rising = [1] + 9 * [0]
+    for before, after in ((None, rising), (rising, None)):
+        model = amounts(n_estimators=2, warm_start=True, monotonic_cst=before).fit(X_SUGAR, Y_SUGAR)
+        model.set_params(n_estimators=3, monotonic_cst=after)
+        with pytest.raises(InputError, match="monotonic_cst must be there, or not, as it was before"):
+            model.fit(X_SUGAR, Y_SUGAR)
+        assert len(model.set_params(monotonic_cst=before).fit(X_SUGAR, Y_SUGAR)) == 3
+
+
 def test_what_a_warm_start_refuses():
     model = classes(n_estimators=3, warm_start=True).fit(X_IRIS, Y_IRIS)
     with pytest.raises(InputError, match="n_estimators must be at least the 3 trees"):
@@ -283,6 +306,66 @@ def test_time_leaves_the_trees_that_are_done(n_jobs):
     assert 1 <= len(model) < 10_000
     same = classes(n_estimators=len(model)).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X), same.predict_proba(X))
+
+
+class Clock:
+    """A second passes whenever somebody looks at it."""
+
+    def __init__(self):
+        self.now = 0
+
+    def perf_counter(self):
+        self.now += 1
+        return self.now
+
+
+@both
+@pytest.mark.parametrize("max_features", ["sqrt", "oob"])
+@pytest.mark.parametrize("limit", [1, 2, 5, 9, 14, 20, 27, 35, 50, 70])
+@pytest.mark.filterwarnings("ignore:Warm-start fitting without increasing")
+def test_a_forest_that_time_has_cut_goes_on_to_the_whole_one(kind, max_features, limit, monkeypatch):
+    """Wherever it was cut: between two trees, or while numbers of features were tried."""
+    X, y = (X_IRIS, Y_IRIS) if kind is classes else (X_SUGAR[:100], Y_SUGAR[:100])
+    params = {"max_features": max_features, "oob_score": True, "max_depth": 5}
+    whole = kind(**params).fit(X, y)
+    monkeypatch.setattr(watching, "time", Clock())
+    cut = kind(time_limit=limit, warm_start=True, **params).fit(X, y)
+    if limit < 9:
+        assert cut.stop_reason_ == "time_limit"
+    cut.fit(X, y)  # for as long once more
+    cut.set_params(time_limit=None).fit(X, y)
+    assert cut.stop_reason_ == "finished"
+    assert_learnt_the_same(cut, whole)
+
+
+@pytest.mark.parametrize("random_state", [0, None], ids=["seed", "none"])
+@pytest.mark.parametrize("n_estimators", [1, 3])
+def test_a_tree_that_time_cut_short_is_grown_again(n_estimators, random_state):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 5)), rng.integers(2, size=20_000)
+    params = {"n_estimators": n_estimators, "random_state": random_state}
+    cut = classes(time_limit=1e-9, warm_start=True, **params).fit(X, y)
+    n_nodes, rows = cut.forest_.node_start[1], cut.estimators_samples_[0]
+    assert len(cut) == 1
+    cut.set_params(time_limit=None).fit(X, y)
+    assert cut.forest_.node_start[1] > n_nodes
+    assert (len(cut), cut.stop_reason_) == (n_estimators, "finished")
+    np.testing.assert_array_equal(cut.estimators_samples_[0], rows)
+    if random_state == 0:
+        assert_learnt_the_same(cut, classes(**params).fit(X, y))
+
+
+def test_trees_that_were_done_while_numbers_of_features_were_tried_stay(monkeypatch):
+    """As many looks at the clock as it takes to grow some trees with the first number, but not with all."""
+    monkeypatch.setattr(watching, "time", Clock())
+    some = classes(n_estimators=20, max_features="oob", time_limit=12, max_depth=3).fit(X_IRIS, Y_IRIS)
+    assert (len(some.oob_curve_), some.max_features_, some.stop_reason_) == (0, 1, "time_limit")
+    assert len(some) > 1
+    more = classes(n_estimators=16, max_features="oob", time_limit=60, max_depth=3).fit(X_IRIS, Y_IRIS)
+    assert 0 < len(more.oob_curve_) < len(feature_counts_to_try(4))
+    assert (len(more), more.stop_reason_) == (16, "time_limit")
+    same = classes(n_estimators=16, max_features=more.max_features_, max_depth=3).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_array_equal(said(more, X_IRIS), said(same, X_IRIS))
 
 
 def test_no_time_at_all_leaves_a_stump_of_a_tree():
@@ -337,6 +420,45 @@ def test_equal_weights_are_no_weights():
     heavy = classes(bootstrap=False, class_weight={0: 1.0, 1: 100.0, 2: 1.0}, max_depth=2).fit(X_IRIS, Y_IRIS)
     rows = classes(bootstrap=False, max_depth=2).fit(X_IRIS, Y_IRIS, np.where(Y_IRIS == 1, 100.0, 1.0))
     np.testing.assert_array_equal(said(heavy, X_IRIS), said(rows, X_IRIS))
+
+
+@pytest.mark.parametrize("class_weight", [{0: 0, 1: 1, 2: 1}, {0: 0.0, 1: 2.0, 2: 2.0}], ids=str)
+def test_rows_of_a_class_of_weight_zero_are_as_if_not_given(class_weight):
+    model = classes(class_weight=class_weight, oob_score=True).fit(X_IRIS, Y_IRIS)
+    assert model.classes_.tolist() == [0, 1, 2]
+    others = Y_IRIS > 0
+    alone = classes(oob_score=True).fit(X_IRIS[others], Y_IRIS[others])
+    np.testing.assert_array_equal(said(model, X_IRIS)[:, 1:], said(alone, X_IRIS))
+    np.testing.assert_array_equal(model.oob_decision_function_[others, 1:], alone.oob_decision_function_)
+    assert np.isnan(model.oob_decision_function_[~others]).all()
+    assert eigenwood.verify(model, X_IRIS, Y_IRIS).holds
+
+
+def test_no_tree_draws_only_rows_of_classes_of_weight_zero():
+    model = classes(n_estimators=50, class_weight={"a": 0.0, "b": 1.0}).fit([[0.0], [1.0], [2.0]], ["a", "a", "b"])
+    np.testing.assert_array_equal(said(model, [[0.0], [2.0]]), [[0.0, 1.0], [0.0, 1.0]])
+    several = classes(n_estimators=50, class_weight=[{0: 0, 1: 1}, {0: 1, 1: 1}])
+    several.fit([[0.0], [1.0], [2.0]], [[0, 1], [0, 0], [1, 1]])
+    np.testing.assert_array_equal(several.predict([[0.0]]), [[1, 1]])
+    for y, nothing in (
+        (Y_IRIS, {0: 0, 1: 0, 2: 0}),
+        (np.column_stack([Y_IRIS == 0] * 2), [{0: 0, 1: 1}, {0: 1, 1: 0}]),
+    ):
+        with pytest.raises(InputError, match="class_weight must leave some row a weight above 0; got none"):
+            classes(class_weight=nothing).fit(X_IRIS, y)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_weights_of_classes_that_cannot_be_multiplied_are_refused(size):
+    with pytest.raises(InputError, match="the largest sample_weight times class_weight must be from 1e-60 to"):
+        classes(class_weight={0: size, 1: size, 2: size}).fit(X_IRIS, Y_IRIS)
+
+
+@pytest.mark.parametrize("size", [1e-50, 1e-9, 1e9, 1e80])
+def test_the_size_of_the_weights_of_classes_does_not_matter(size):
+    model = classes(class_weight={0: size, 1: size, 2: size}).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_allclose(said(model, X_IRIS), said(fitted(classes), X_IRIS), rtol=1e-9)
+    assert eigenwood.verify(model, X_IRIS, Y_IRIS).holds
 
 
 def test_weights_of_classes_for_several_outputs():
@@ -411,6 +533,7 @@ def test_several_classes(tmp_path):
     assert model.n_classes_.tolist() == [3, 2]
     loaded = eigenwood.load(eigenwood.save(model, tmp_path / "model"))
     np.testing.assert_array_equal(loaded.predict(X_IRIS), model.predict(X_IRIS))
+    assert eigenwood.verify(loaded, X_IRIS, y).holds
 
 
 def test_several_classes_out_of_bag():
@@ -453,6 +576,39 @@ def test_monotonic_constraints_are_kept():
     assert (np.diff(share) >= -1e-12).all()
 
 
+class MemoryOfRounds(Recorder):
+    """Notes how much more memory was in use within a round than at its beginning."""
+
+    def on_fit_task_begin(self, estimator, context, *, X=None, y=None):
+        super().on_fit_task_begin(estimator, context)
+        tracemalloc.reset_peak()
+        self.before = tracemalloc.get_traced_memory()[0]
+
+    def on_fit_task_end(self, estimator, context, *, X=None, y=None):
+        self.models.append(tracemalloc.get_traced_memory()[1] - self.before)
+
+
+@both
+def test_no_tree_has_a_copy_of_the_rows(kind, monkeypatch):
+    """All trees are grown from one table of codes, and a tree takes less memory than the rows that it drew."""
+    tables = []
+    monkeypatch.setattr(
+        forest_growing, "grown_tree", lambda binned, *rest: tables.append(binned) or grown_tree(binned, *rest)
+    )
+    X = np.random.default_rng(0).normal(size=(10_000, 300))
+    memory = MemoryOfRounds()
+    model = kind(n_estimators=4, max_depth=3).set_callbacks(memory)
+    tracemalloc.start()
+    try:
+        model.fit(X, X[:, 0] > 0)
+    finally:
+        tracemalloc.stop()
+    assert len(tables) == 4
+    assert all(table is tables[0] for table in tables)
+    assert len(memory.models) == 5
+    assert max(memory.models) < X.nbytes / 2
+
+
 # ---------------------------------------------------------------------------------- out of bag
 
 
@@ -482,6 +638,32 @@ def test_any_metric_of_amounts(metric):
     assert model.oob_interval_[0] < model.oob_score_ < model.oob_interval_[1]
 
 
+def test_a_metric_may_be_a_scorer():
+    scorer = make_scorer(f1_score, average="macro")
+    model = classes(n_estimators=40, oob_score=scorer).fit(X_CELLS, Y_CELLS)
+    found = model.oob_decision_function_.argmax(axis=1)
+    assert model.oob_score_ == f1_score(Y_CELLS, found, average="macro")
+    own = classes(n_estimators=40, oob_score=lambda asked, X, y: asked.predict_proba(X)[:, 1].mean())
+    assert own.fit(X_CELLS, Y_CELLS).oob_score_ == model.oob_decision_function_[:, 1].mean()
+
+
+WRONG_METRICS = {
+    "of two classes": (classes, "roc_auc", Y_IRIS, "got roc_auc, which says: multi_class must be"),
+    "of numbers": (classes, "r2", WORDS, "got r2, which says: could not convert string to float: 'setosa'"),
+    "of classes": (amounts, "accuracy", X_IRIS[:, 0], "got accuracy, which says: "),
+    "of its own": (classes, lambda one, other: float("none"), Y_IRIS, "got <lambda>, which says: could not convert"),
+}
+
+
+@pytest.mark.parametrize(("kind", "metric", "y", "words"), WRONG_METRICS.values(), ids=WRONG_METRICS)
+def test_a_metric_that_cannot_score_such_targets_is_refused_before_trees_grow(kind, metric, y, words):
+    model = kind(oob_score=metric)
+    with pytest.raises(InputError, match="oob_score must be a metric for targets like these") as caught:
+        model.fit(X_IRIS, y)
+    assert words in str(caught.value)
+    assert not hasattr(model, "forest_")
+
+
 def test_weights_count_in_the_score():
     weights = np.where(Y_IRIS == 1, 3.0, 1.0)
     weights[:5] = 0.0
@@ -499,6 +681,14 @@ def test_rows_that_every_tree_saw_have_no_answer():
     assert 0 < heard.sum() < 150
     assert model.certificate_["left out"].value == pytest.approx(heard.mean())
     assert not hasattr(model.set_params(oob_score=False).fit(X_IRIS, Y_IRIS), "oob_score_")
+
+
+def test_a_metric_that_says_nothing_of_so_few_rows_is_no_score(tmp_path):
+    """R² of a single row is not defined."""
+    model = amounts(n_estimators=1, oob_score=True, max_samples=5, random_state=2).fit([[1.0], [2.0], [3.0]], [3, 4, 5])
+    assert np.isfinite(model.oob_prediction_).sum() == 1
+    assert not hasattr(model, "oob_score_")
+    eigenwood.load(eigenwood.save(model, tmp_path / "model"))
 
 
 def test_breimans_bound():
@@ -549,11 +739,12 @@ def test_impurity_importances_are_the_mean_of_the_trees(kind):
     np.testing.assert_array_equal(constant.feature_importances_, np.zeros(3))
 
 
-def naive_importances(model, X, y):
+def naive_importances(model, X, y, random_state):
     """Shuffle one feature of the rows that a tree did not see, and count how many more it gets wrong."""
+    seed = int(integer_seeds(random_state, 1)[0])
     lines = []
     for number, (tree, seen) in enumerate(zip(model.estimators_, model.estimators_samples_, strict=True)):
-        rng = np.random.default_rng([7, number])
+        rng = np.random.default_rng([seed, number])
         rows = np.setdiff1d(np.arange(len(X)), seen)
         wrong = (tree.predict(X[rows]) != y[rows]).mean()
         line = np.zeros(X.shape[1])
@@ -567,12 +758,13 @@ def naive_importances(model, X, y):
 
 def test_permutation_importances_are_those_of_a_plain_loop():
     model = fitted(classes, max_depth=3)
-    seed = np.random.RandomState(7)
-    found = model.oob_permutation_importance(X_IRIS, Y_IRIS, random_state=seed)
-    assert found.importances.shape == (8, 4)
-    np.testing.assert_allclose(found.importances_mean, found.importances.mean(axis=0))
+    found = model.oob_permutation_importance(X_IRIS, Y_IRIS, random_state=7)
+    expected = naive_importances(model, X_IRIS, Y_IRIS, 7)
+    assert expected.shape == (8, 4)
+    np.testing.assert_allclose(found.importances, expected, atol=1e-12)
+    np.testing.assert_allclose(found.importances_mean, expected.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(found.importances_std, expected.std(axis=0), atol=1e-12)
     again = model.oob_permutation_importance(X_IRIS, Y_IRIS, random_state=3, n_repeats=5)
-    expected = naive_importances(model, X_IRIS, Y_IRIS)
     np.testing.assert_allclose(again.importances_mean, expected.mean(axis=0), atol=0.1)
     assert ((again.importances != 0) <= (np.array([tree.feature_importances_ for tree in model]) > 0)).all()
 
@@ -596,6 +788,13 @@ def test_who_saw_every_row_cannot_be_asked():
         fitted(classes, bootstrap=False).oob_permutation_importance(X_IRIS, Y_IRIS)
     with pytest.raises(InputError, match="n_repeats must be an integer at least 1; got 0"):
         fitted(classes).oob_permutation_importance(X_IRIS, Y_IRIS, n_repeats=0)
+    with pytest.raises(InputError, match="some tree must have left out a row to be asked about; got none"):
+        fitted(classes, max_samples=20_000, max_depth=1).oob_permutation_importance(X_IRIS, Y_IRIS)
+
+
+def test_importances_are_asked_of_the_rows_of_the_fit():
+    with pytest.raises(InputError, match="of which each tree drew 150 rows; got some of which it would draw 100"):
+        fitted(classes).oob_permutation_importance(X_IRIS[:100], Y_IRIS[:100])
 
 
 # ---------------------------------------------------------------------------------- one row, files, proofs

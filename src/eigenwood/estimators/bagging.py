@@ -59,7 +59,6 @@ from eigenwood.validation.ensembles import (
     part_of,
 )
 from eigenwood.validation.params import AnyOf, Choice, Flag, Nothing, Number, Seed, Share, check_params
-from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.state import Array, Labels, Models, Scalar
 from eigenwood.validation.targets import Classes, check_amounts, check_known, check_labels
 from eigenwood.validation.threads import N_JOBS, thread_count
@@ -147,11 +146,12 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         earlier = self._earlier(data)
         if len(earlier) == self.n_estimators:
             warnings.warn("Warm-start fitting without increasing n_estimators does not add learners.", stacklevel=3)
-            return self
-        draws = self._draws(data, self.seed_ if earlier else int(integer_seeds(self.random_state, 1)[0]))
+            return self._asked_again(data) if self._wants_score() else self
+        self._check_metric(data)
+        draws = self._draws(data, self._seed())
         threads = thread_count(type(self).__name__, self.n_jobs)
 
-        tally = Tally(data.weights.size, data.n_values(), keeps_ballots=data.labels is not None)
+        tally = new_tally(data)
         workshop = self._workshop(data, draws, watch, threads, asks=self._wants_score())
         outcome = watch.follow(
             learner_steps(workshop, earlier, self.n_estimators, threads, tally.hear),
@@ -218,14 +218,9 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
 
     def _earlier(self, data: BaggingData) -> list:
         """Return the learners that stay."""
-        if not self.warm_start or not hasattr(self, "estimators_"):
+        if self._earlier_count() == 0:
             return []
         who = type(self).__name__
-        if len(self.estimators_) > self.n_estimators:
-            raise InputError(
-                f"{who}: n_estimators must be at least the {len(self.estimators_)} learners there are when "
-                f"warm_start is True; got {self.n_estimators}."
-            )
         if self.drawn_features_.max() >= self.n_features_in_ or self.has_text_ != data.has_text:
             raise InputError(f"{who}: X must have the columns it had before when warm_start is True; got others.")
         if data.labels is not None and not np.array_equal(data.labels, self.classes_):
@@ -284,6 +279,21 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         self._draws_of_fit = draws, data.places
         self.stop_reason_ = reason
 
+    def _asked_again(self, data: BaggingData):
+        """Score the learners that are there."""
+        workshop = self._workshop(data, self._draws(data, self.seed_), None, 1, asks=True)
+        self._judge(data, data.weights, self._heard(data, workshop))
+        return self
+
+    def _heard(self, data: BaggingData, workshop: Workshop) -> Tally:
+        """Return what each learner says about the rows it did not see, all drawn and asked again."""
+        tally = new_tally(data)
+        for number, learner in enumerate(self.estimators_):
+            left = workshop.asked_again(number, learner).left
+            if left is not None:
+                tally.hear(left)
+        return tally
+
     def _proved(self, data: BaggingData, tally: Tally, score: Score | None) -> Certificate:
         """Return the claims about the fitted learners."""
         claims = [
@@ -333,6 +343,10 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         return tags
 
 
+def new_tally(data: BaggingData) -> Tally:
+    return Tally(data.weights.size, data.n_values(), keeps_ballots=data.labels is not None)
+
+
 def kept_values(value: Any, kept: np.ndarray, n_rows: int) -> Any:
     """Return a parameter for the rows that are kept, if it has one value for each row."""
     has_rows = hasattr(value, "__len__") and not isinstance(value, (str, dict)) and len(value) == n_rows
@@ -369,7 +383,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         Whether rows, and features, are put back after they were drawn.
     oob_score : bool, str or function, default=False
         Score the rows by those learners that did not see them: True is the accuracy; or the name of a scorer of
-        scikit-learn, or a function of y_true and y_pred.
+        scikit-learn, a scorer, or a function of y_true and y_pred.
     warm_start : bool, default=False
         Keep the learners of the last fit and add more, up to ``n_estimators``.
     random_state : int, RandomState or None, default=None
@@ -519,11 +533,12 @@ class BaggingClassifier(ClassifierMixin, Bagging):
             shares[:, np.asarray(learner.classes_, dtype=np.intp)] = said
         return shares
 
-    def _answers(self, data: BaggingData, tally: Tally) -> Answers:
-        rows, labels = tally.heard(), data.labels
-        shares = tally.means()[rows]
-        said = self.classes_[shares.argmax(axis=1)]
-        return Answers(self.classes_[data.codes[rows]], said, shares, data.weights[rows], labels)
+    def _answers(self, data: BaggingData, rows: np.ndarray, means: np.ndarray) -> Answers:
+        labels = np.asarray(data.labels)
+        return Answers(labels[data.codes[rows]], labels[means.argmax(axis=1)], means, data.weights[rows], labels)
+
+    def _right_means(self, data: BaggingData) -> np.ndarray:
+        return np.eye(data.n_values())[data.codes]
 
     def _vote_claims(self, data: BaggingData, tally: Tally) -> list[Claim]:
         if self.n_classes_ < 2:
@@ -632,11 +647,12 @@ class BaggingRegressor(RegressorMixin, Bagging):
     def _said(self, learner: Any, X: Any, n_values: int, params: dict) -> np.ndarray:
         return learner.predict(X, **params)
 
-    def _answers(self, data: BaggingData, tally: Tally) -> Answers:
-        rows, y = tally.heard(), data.material.y
-        return Answers(
-            y[rows], tally.means()[rows].reshape(y[rows].shape), np.empty((rows.size, 0)), data.weights[rows], None
-        )
+    def _answers(self, data: BaggingData, rows: np.ndarray, means: np.ndarray) -> Answers:
+        y = data.material.y[rows]
+        return Answers(y, means.reshape(y.shape), np.empty((rows.size, 0)), data.weights[rows], None)
+
+    def _right_means(self, data: BaggingData) -> np.ndarray:
+        return data.material.y.reshape(data.weights.size, -1)
 
     def _vote_claims(self, data: BaggingData, tally: Tally) -> list[Claim]:
         return []
@@ -668,9 +684,7 @@ def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
     data = again._checked(X, y, sample_weight, {}, known=getattr(model, "classes_", None))
     draws = again._draws(data, model.seed_)
     workshop = again._workshop(data, draws, None, 1, asks=True)
-    tally = Tally(data.weights.size, data.n_values(), keeps_ballots=data.labels is not None)
-    for number, learner in enumerate(model.estimators_):
-        tally.hear(workshop.asked_again(number, learner).left)
+    tally = model._heard(data, workshop)
     claims = model._proved(data, tally, model._scored(data, data.weights, tally)).claims
     if len(model.estimators_) == 1 and model.stop_reason_ == TIME_UP:
         return Certificate(claims)  # time has cut the only learner short, nobody can say where

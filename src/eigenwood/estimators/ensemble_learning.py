@@ -203,7 +203,7 @@ def learner_steps(
                 if found.left is not None:
                     hear(found.left)
                 learnt.append(found._replace(left=None))
-                if len(learnt) > len(earlier):
+                if len(learnt) > len(earlier) or len(earlier) == len(learnt) == n_learners:
                     yield Step(tuple(learnt), whole=True, last=len(learnt) == n_learners and found.whole)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +13,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, get_scorer, r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_learning import Left
 from eigenwood.estimators.ensemble_sampling import Draws, row_counts
+from eigenwood.estimators.watching import TIME_UP
 from eigenwood.proofs.claim import Certificate, Claim
 from eigenwood.proofs.out_of_bag import Ballot, Score, resampled_interval, row_total, score_claims, share_interval
+from eigenwood.validation.arrays import one_line
+from eigenwood.validation.seeds import integer_seeds
 
 ACCURACY, R2 = "accuracy", "r2"
 NAMES: dict[Any, str] = {accuracy_score: ACCURACY, r2_score: R2}
@@ -68,14 +73,24 @@ class Ensemble(ABC):
 
     OPTIONAL = frozenset({"oob_score_", "oob_interval_"})
 
+    LEARNERS = "learners"  # what they are called
+
     oob_score: Any  # the metric, or False
+    n_estimators: int
+    random_state: Any
+    warm_start: bool
     seed_: int
+    stop_reason_: str
     estimators_: Any
     _draws_of_fit: tuple[Draws, np.ndarray]  # and where the rows stood in what was given
 
     @abstractmethod
-    def _answers(self, data: Any, tally: Tally) -> Answers:
-        """Return truth and answers for the rows that somebody did not see."""
+    def _answers(self, data: Any, rows: np.ndarray, means: np.ndarray) -> Answers:
+        """Return truth and answers for some rows, about which learners said these numbers in the mean."""
+
+    @abstractmethod
+    def _right_means(self, data: Any) -> np.ndarray:
+        """Return what learners would say that are always right, shape (n_rows, n_values)."""
 
     @abstractmethod
     def _vote_claims(self, data: Any, tally: Tally) -> list[Claim]:
@@ -111,8 +126,48 @@ class Ensemble(ABC):
         """Return how often a learner got each row."""
         return row_counts(draws, number)
 
+    def _goes_on(self) -> bool:
+        """Return whether a fit goes on where the last one ended."""
+        return bool(self.warm_start) and hasattr(self, "seed_")
+
+    def _seed(self) -> int:
+        """Return what all draws of a fit follow from."""
+        return self.seed_ if self._goes_on() else int(integer_seeds(self.random_state, 1)[0])
+
+    def _earlier_count(self) -> int:
+        """Return how many learners stay; one that is alone since time was up may be half made, and is made again."""
+        if not self._goes_on() or (len(self) == 1 and self.stop_reason_ == TIME_UP):
+            return 0
+        if len(self) > self.n_estimators:
+            raise InputError(
+                f"{type(self).__name__}: n_estimators must be at least the {len(self)} {self.LEARNERS} there are when "
+                f"warm_start is True; got n_estimators={self.n_estimators}."
+            )
+        return len(self)
+
     def _wants_score(self) -> bool:
         return bool(self.oob_score)
+
+    def _check_metric(self, data: Any) -> None:
+        """Raise unless the metric can score such targets: better now than when all learners are fitted."""
+        if isinstance(self.oob_score, (bool, np.bool_)):
+            return
+        means = self._right_means(data)
+        rows = np.arange(len(means))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._by_metric(lambda: metric_of(self.oob_score, self._answers(data, rows, means))[1](rows))
+
+    def _by_metric(self, score: Callable[[], Any]) -> Any:
+        """Return what a metric says, or raise what it has against the targets."""
+        try:
+            return score()
+        except (ValueError, TypeError) as problem:
+            name = self.oob_score if isinstance(self.oob_score, str) else metric_name(self.oob_score)
+            raise InputError(
+                f"{type(self).__name__}: oob_score must be a metric for targets like these; got {name}, which says: "
+                f"{one_line(problem)}."
+            ) from problem
 
     def _judge(self, data: Any, weights: np.ndarray, tally: Tally) -> None:
         """Keep what the learners say about the rows they did not see, its score, and what is proved."""
@@ -121,12 +176,15 @@ class Ensemble(ABC):
         self.certificate_ = self._proved(data, tally, score)
 
     def _scored(self, data: Any, weights: np.ndarray, tally: Tally) -> Score | None:
-        """Return the score on rows out of bag, of rows with these weights; nothing if there are none."""
+        """Return the score on rows out of bag, of rows with these weights; nothing if there are none, or too few."""
         if tally.heard().size == 0:
             return None
-        answers = self._answers(data, tally)
+        rows = tally.heard()
+        answers = self._answers(data, rows, tally.means()[rows])
         share = float(answers.weights.sum() / weights.sum())
-        return scored(self.oob_score or True, answers, share, self.seed_)  # to verify, also without a wish
+        metric = self.oob_score or True  # to verify, also without a wish
+        score = self._by_metric(lambda: scored(metric, answers, share, self.seed_))
+        return score if np.isfinite(score.value) else None  # R² of one row is none
 
     def _store_score(self, score: Score | None, tally: Tally, places: np.ndarray, n_given: int) -> None:
         """Keep the score, and what was said about each row that was given; or nothing."""
@@ -194,10 +252,29 @@ def metric_of(metric: Any, answers: Answers) -> tuple[str, RowScore]:
     """Return the name of a metric, and what computes it for some rows; True is accuracy, or R² for amounts."""
     if isinstance(metric, (bool, np.bool_)):
         metric = R2 if answers.labels is None else ACCURACY
-    if not isinstance(metric, str):
-        return NAMES.get(metric, getattr(metric, "__name__", "the metric")), function_score(metric, answers)
-    function = next((function for function, name in NAMES.items() if name == metric), None)
-    return metric, scorer_score(metric, answers) if function is None else function_score(function, answers)
+    if isinstance(metric, str):
+        function = next((function for function, name in NAMES.items() if name == metric), None)
+        score = scorer_score(get_scorer(metric), answers) if function is None else function_score(function, answers)
+        return metric, score
+    if is_scorer(metric):
+        return metric_name(metric), scorer_score(metric, answers)
+    return metric_name(metric), function_score(metric, answers)
+
+
+def metric_name(metric: Callable) -> str:
+    """Return what a metric is called."""
+    return NAMES.get(metric, getattr(metric, "__name__", "a metric without a name"))
+
+
+def is_scorer(metric: Callable) -> bool:
+    """Return whether a function wants an estimator, rows and targets, as scikit-learn's scorers do.
+
+    >>> is_scorer(get_scorer("roc_auc")), is_scorer(accuracy_score)
+    (True, False)
+    """
+    by_place = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    wanted = [one for one in signature(metric).parameters.values() if one.kind in by_place and one.default is one.empty]
+    return len(wanted) > 2
 
 
 def function_score(metric: Callable, answers: Answers) -> RowScore:
@@ -209,9 +286,8 @@ def function_score(metric: Callable, answers: Answers) -> RowScore:
     return weighted_if_taken(score, answers)
 
 
-def scorer_score(name: str, answers: Answers) -> RowScore:
+def scorer_score(scorer: Callable, answers: Answers) -> RowScore:
     """Return what applies a scorer of scikit-learn to some rows."""
-    scorer = get_scorer(name)
     stand_in = KnownAmounts(answers) if answers.labels is None else KnownClasses(answers)
 
     def score(rows: np.ndarray, **weights: np.ndarray) -> float:

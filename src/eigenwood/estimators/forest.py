@@ -19,101 +19,51 @@ from eigenwood.core.distinct import fingerprints
 from eigenwood.core.forest.nodes import Forest, joined, packed, tree_at
 from eigenwood.core.forest.predicting import Walk, forest_leaves, forest_means, walk_of
 from eigenwood.core.rows import rows_of
-from eigenwood.core.tree.binning import MOST_CODES
 from eigenwood.core.tree.nodes import Tree
-from eigenwood.core.tree.predicting import decision_path, leaves_of
-from eigenwood.core.tree.predicting import walk_of as tree_walk
+from eigenwood.core.tree.predicting import decision_path
 from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_learning import Step, learner_steps
 from eigenwood.estimators.ensemble_sampling import Draws, draw_count, learner_seed, population_of, row_counts
-from eigenwood.estimators.ensemble_scoring import Answers, Ensemble, Tally
-from eigenwood.estimators.forest_growing import Nursery, oob_importances, said_of_others, tried_feature_counts
-from eigenwood.estimators.parameters import describe
-from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE
-from eigenwood.estimators.tree import TREE_PARAMS, DecisionTreeClassifier, DecisionTreeRegressor
-from eigenwood.estimators.tree_data import TreeData
-from eigenwood.estimators.tree_gate import (
-    AMOUNT_CRITERIA,
-    CLASS_CRITERIA,
-    FEATURE_COUNTS,
-    SUBSET,
-    AmountGate,
-    ClassGate,
-    TreeGate,
-    side_by_side,
+from eigenwood.estimators.ensemble_scoring import Answers, Tally
+from eigenwood.estimators.forest_gate import (
+    BALANCED,
+    BALANCED_SUBSAMPLE,
+    FOREST_PARAMS,
+    FOREST_STATE,
+    HANDED_ON,
+    OOB,
+    REPEATS,
+    ForestClassGate,
+    ForestGate,
 )
+from eigenwood.estimators.forest_growing import (
+    Nursery,
+    feature_counts_to_try,
+    oob_importances,
+    said_of_others,
+    tried_feature_counts,
+)
+from eigenwood.estimators.parameters import describe
+from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from eigenwood.estimators.tree_data import TreeData
+from eigenwood.estimators.tree_gate import AMOUNT_CRITERIA, CLASS_CRITERIA, AmountGate, side_by_side
 from eigenwood.estimators.tree_view import TreeView
-from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
-from eigenwood.proofs.claim import Certificate, Claim, at_most, measured
-from eigenwood.proofs.forest import LeafNumbers, leaf_claims, leaf_numbers
+from eigenwood.estimators.watching import TIME_UP, Watch, Watched
+from eigenwood.proofs.claim import Certificate, Claim, measured
 from eigenwood.proofs.out_of_bag import Score, assessed_vote, vote_claims
 from eigenwood.proofs.tree import bins_claim
 from eigenwood.validation.arrays import check_finite
-from eigenwood.validation.categories import FROM_DTYPE, Mixed, check_mixed
-from eigenwood.validation.ensembles import Metric
-from eigenwood.validation.forests import ForestNodes, forest_lists_known_categories
-from eigenwood.validation.params import (
-    AnyOf,
-    Choice,
-    ClassWeights,
-    Flag,
-    Nothing,
-    Number,
-    Rule,
-    Seed,
-    Share,
-    check_params,
-    check_values,
-)
+from eigenwood.validation.categories import FROM_DTYPE, check_mixed
+from eigenwood.validation.params import Choice, ClassWeights, check_params, check_values
 from eigenwood.validation.seeds import integer_seeds
-from eigenwood.validation.state import Array, CategoryLists, OutputLabels, Scalar
-from eigenwood.validation.targets import Outputs, output_weights
-from eigenwood.validation.threads import N_JOBS, thread_count
+from eigenwood.validation.state import OutputLabels
+from eigenwood.validation.threads import thread_count
 
-OOB = "oob"  # max_features: chosen by the error out of bag
-BALANCED, BALANCED_SUBSAMPLE = "balanced", "balanced_subsample"
-MOST_SHARES = 1000.0  # a draw may be larger than the table it is from
 FEW_ROWS = 64  # so many rows are predicted by one thread: to start others takes longer
-
-HANDED_ON = (
-    "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_leaf_nodes",
-    "min_impurity_decrease", "ccp_alpha", "monotonic_cst", "categorical_features",
-)  # fmt: skip
-FOREST_PARAMS = {
-    **{name: TREE_PARAMS[name] for name in HANDED_ON},
-    "n_estimators": Number(at_least=1, whole=True),
-    "max_bins": AnyOf(Nothing(), Number(at_least=2, at_most=MOST_CODES, whole=True)),
-    "max_features": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(), Choice((*FEATURE_COUNTS, OOB))),
-    "bootstrap": Flag(),
-    "oob_score": Metric(),
-    "n_jobs": N_JOBS,
-    "random_state": Seed(),
-    "verbose": AnyOf(Flag(), Number(at_least=0, whole=True)),
-    "warm_start": Flag(),
-    "max_samples": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(at_most=MOST_SHARES)),
-    "time_limit": TIME_LIMIT,
-}
-REPEATS: dict[str, Rule] = {"n_repeats": Number(at_least=1, whole=True), "random_state": Seed()}
 SHARED_WITH_TREES = (
     "n_features_in_", "n_outputs_", "max_features_", "categories_", "is_categorical_", "has_missing_", "n_binned_",
     "stop_reason_",
 )  # fmt: skip
-FOREST_STATE = {
-    **FEATURE_STATE,
-    "forest_": ForestNodes("n_features", "n_values"),
-    "n_outputs_": COUNT,
-    "max_features_": COUNT,
-    "oob_curve_": Array("f", ("n_tried", 2)),
-    "categories_": CategoryLists("n_features"),
-    "is_categorical_": Array("b", ("n_features",)),
-    "has_missing_": Array("b", ("n_features",)),
-    "n_binned_": COUNT,
-    "n_draws_": COUNT,
-    "seed_": Scalar(Number(at_least=0, at_most=2**32 - 1, whole=True)),
-    "oob_score_": Scalar(Number()),
-    "oob_interval_": Array("f", (2,)),
-    **FIT_STATE,
-}
 
 
 class OnDemand(dict):
@@ -123,13 +73,9 @@ class OnDemand(dict):
         return type(self), ()
 
 
-class RandomForest(Ensemble, MultiOutputMixin, Watched, TreeGate):
+class RandomForest(MultiOutputMixin, Watched, ForestGate):
     """What both forests share."""
 
-    # what a tree may choose and a forest does not
-    splitter, leaf_uncertainty, categorical_split = "best", 0.0, SUBSET
-
-    forest_: Forest
     oob_curve_: np.ndarray
     n_draws_: int
     n_binned_: int
@@ -152,18 +98,19 @@ class RandomForest(Ensemble, MultiOutputMixin, Watched, TreeGate):
         watch = Watch(self)
         data = self._checked(X, y, sample_weight)
         n_earlier = self._earlier_count()
-        if n_earlier == self.n_estimators:
+        if n_earlier == self.n_estimators and not self._is_choosing():
             warnings.warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=3)
-            return self if not self._wants_score() or hasattr(self, "oob_score_") else self._asked_again(data)
+            return self._asked_again(data) if self._wants_score() else self
         self._check_outputs(data, n_earlier)
-        draws = self._draws(data, self.seed_ if n_earlier else int(integer_seeds(self.random_state, 1)[0]))
+        self._check_metric(data)
+        draws = self._draws(data, self._seed())
         threads = thread_count(type(self).__name__, self.n_jobs)
 
-        nursery, curve = self._begun(self._nursery(data, draws, watch, threads), n_earlier, threads)
         earlier, tally = [self._alone(i) for i in range(n_earlier)], self._new_tally(data)
+        nursery, curve, earlier = self._begun(self._nursery(data, draws, watch, threads), earlier, threads)
         outcome = watch.follow(
             learner_steps(nursery, earlier, self.n_estimators, threads, tally.hear),
-            max_rounds=self.n_estimators - n_earlier,
+            max_rounds=max(1, self.n_estimators - len(earlier)),
             fitted=lambda step: self._attributes(nursery, curve, step),
             X=X,
             y=y,
@@ -172,6 +119,8 @@ class RandomForest(Ensemble, MultiOutputMixin, Watched, TreeGate):
         for name, value in self._attributes(nursery, curve, outcome.step).items():
             setattr(self, name, value)
         self.stop_reason_, self._draws_of_fit = outcome.reason, (draws, data.places)
+        if self._is_choosing():
+            self.stop_reason_ = TIME_UP
         self._judge(data, data.weights(), tally)
         return self
 
@@ -199,10 +148,21 @@ class RandomForest(Ensemble, MultiOutputMixin, Watched, TreeGate):
         self._check_bootstrap("oob_permutation_importance is")
         data = self._checked_query(self.categories_, self._class_lists(), X, y, sample_weight)
         draws, seed = self._draws(data, self.seed_), int(integer_seeds(random_state, 1)[0])
+        self._check_rows_of_fit(draws)
         threads = thread_count(type(self).__name__, self.n_jobs)
         importances = oob_importances(self.forest_, data, draws, n_repeats, seed, threads)
         heard = importances[~np.isnan(importances).any(axis=1)]
+        if len(heard) == 0:
+            raise InputError(f"{type(self).__name__}: some tree must have left out a row to be asked about; got none.")
         return Bunch(importances_mean=heard.mean(axis=0), importances_std=heard.std(axis=0), importances=importances)
+
+    def _check_rows_of_fit(self, draws: Draws) -> None:
+        """Raise if these rows cannot be those of the fit: trees drew another number of them."""
+        if draws.n_rows != self.n_draws_:
+            raise InputError(
+                f"{type(self).__name__}: X, y and sample_weight must be those of fit, of which each tree drew "
+                f"{self.n_draws_} rows; got some of which it would draw {draws.n_rows}."
+            )
 
     @property
     def estimator(self):
@@ -251,49 +211,6 @@ class RandomForest(Ensemble, MultiOutputMixin, Watched, TreeGate):
 
     # ---- before the trees grow
 
-    def _with_target(self, mixed: Mixed, y, sample_weight, known: list | None) -> TreeData:
-        if sparse.issparse(y):  # scikit-learn's trees say TypeError, its forests ValueError
-            who = type(self).__name__
-            raise InputError(f"{who}: sparse multilabel-indicator for y is not supported; y must be dense.")
-        return super()._with_target(mixed, y, sample_weight, known)
-
-    def _check_choices(self) -> None:
-        """Raise if parameters exclude each other."""
-        if self._wants_score():
-            self._check_bootstrap("Out of bag estimation")
-        if self.max_features == OOB:
-            self._check_bootstrap("max_features='oob' is")
-        if self.max_samples is not None and not self.bootstrap:
-            raise InputError(
-                f"{type(self).__name__}: `max_sample` cannot be set if `bootstrap=False`. Either switch to "
-                f"`bootstrap=True` or set `max_sample=None`; got max_samples={self.max_samples}."
-            )
-
-    def _check_bootstrap(self, what: str) -> None:
-        if not self.bootstrap:
-            raise InputError(f"{type(self).__name__}: {what} only available if bootstrap=True; got bootstrap=False.")
-
-    def _earlier_count(self) -> int:
-        """Return how many trees stay."""
-        if not self.warm_start or not hasattr(self, "forest_"):
-            return 0
-        if len(self) > self.n_estimators:
-            raise InputError(
-                f"{type(self).__name__}: n_estimators must be at least the {len(self)} trees there are when warm_start "
-                f"is True; got n_estimators={self.n_estimators}."
-            )
-        return len(self)
-
-    def _check_outputs(self, data: TreeData, n_earlier: int) -> None:
-        """Raise unless trees that stay would learn the same columns and classes again."""
-        if n_earlier == 0:
-            return
-        who, n_outputs = type(self).__name__, data.target.starts.size - 1
-        if not all_equal(data.mixed.categories, self.categories_):
-            raise InputError(f"{who}: X must have the columns it had before when warm_start is True; got others.")
-        if n_outputs != self.n_outputs_ or not all_equal(data.labels, self._class_lists()):
-            raise InputError(f"{who}: y must have the classes it had before when warm_start is True; got others.")
-
     def _draws(self, data: TreeData, seed: int) -> Draws:
         """Return how the trees draw their rows."""
         n_features = data.mixed.X.shape[1]
@@ -325,17 +242,25 @@ class RandomForest(Ensemble, MultiOutputMixin, Watched, TreeGate):
             watch=watch,
         )
 
-    def _feature_count(self, n_features: int) -> int:
-        return n_features if self.max_features == OOB else super()._feature_count(n_features)
+    def _is_choosing(self) -> bool:
+        """Return whether time was up before all numbers of features were tried."""
+        if self.max_features != OOB or len(self.oob_curve_) == len(feature_counts_to_try(self.n_features_in_)):
+            return False
+        return len(self.oob_curve_) > 0 or self.stop_reason_ == TIME_UP
 
-    def _begun(self, nursery: Nursery, n_earlier: int, threads: int) -> tuple[Nursery, np.ndarray]:
-        """Return what grows the trees with the right number of features, and the errors of those that were tried."""
+    def _begun(self, nursery: Nursery, earlier: list[Forest], threads: int) -> tuple[Nursery, np.ndarray, list]:
+        """Return what grows trees with the right number of features, the errors of all numbers, and trees that stay."""
+        nothing_tried = np.empty((0, 2))
         if self.max_features != OOB:
-            return nursery, np.empty((0, 2))
-        if n_earlier:
-            return nursery._replace(max_features=self.max_features_), self.oob_curve_
-        max_features, ready, curve = tried_feature_counts(nursery, self.n_estimators, threads)
-        return nursery._replace(max_features=max_features, ready=ready), curve
+            return nursery, nothing_tried, earlier
+        if earlier and not self._is_choosing():
+            return nursery._replace(max_features=self.max_features_), self.oob_curve_, earlier
+        curve = self.oob_curve_ if earlier else nothing_tried
+        max_features, ready, curve = tried_feature_counts(nursery, self.n_estimators, threads, curve, earlier)
+        nursery = nursery._replace(max_features=max_features)
+        if nursery.time_is_up():  # no tree will be added one by one: those that are done stay together
+            return nursery, curve, ready
+        return nursery._replace(ready=ready), curve, []
 
     def _alone(self, number: int) -> Forest:
         """Return one tree as a forest of its own."""
@@ -450,16 +375,7 @@ class RandomForest(Ensemble, MultiOutputMixin, Watched, TreeGate):
 
     def check_fitted(self) -> None:
         """Raise unless the attributes of a model file agree with each other; make what is derived from them."""
-        who, starts = type(self).__name__, self.forest_.output_start
-        if self.n_outputs_ != starts.size - 1 or self._n_classes() != np.diff(starts).tolist():
-            raise InputError(f"{who}: forest_ must have one value for each class or output.")
-        n_labels = np.array([-1 if labels is None else len(labels) for labels in self.categories_])
-        if ((n_labels >= 0) != self.is_categorical_).any():
-            raise InputError(f"{who}: categories_ must be there for the columns of is_categorical_.")
-        if not forest_lists_known_categories(self.forest_, n_labels):
-            raise InputError(f"{who}: forest_ must list known categories, ascending, where a category is asked.")
-        if int(self.forest_.criterion[0]) != self._criterion():
-            raise InputError(f"{who}: forest_ must have grown by criterion={self.criterion!r}; got another.")
+        super().check_fitted()
         self._made = OnDemand()
 
     def __sklearn_tags__(self):
@@ -469,16 +385,8 @@ class RandomForest(Ensemble, MultiOutputMixin, Watched, TreeGate):
         return tags
 
 
-def all_equal(given: list, before: list) -> bool:
-    """Return whether two lists of labels, or of None, are the same."""
-    return len(given) == len(before) and all(
-        np.array_equal(np.asarray(one, dtype=object), np.asarray(other, dtype=object))
-        for one, other in zip(given, before, strict=True)
-    )
-
-
 @describe
-class RandomForestClassifier(ClassifierMixin, ClassGate, RandomForest):
+class RandomForestClassifier(ClassifierMixin, ForestClassGate, RandomForest):
     """Let many trees vote, each of which saw its own draw of the rows and, at each node, its own draw of the features.
 
     Like :class:`sklearn.ensemble.RandomForestClassifier`, with its parameters and attributes. Differences: (1) all
@@ -501,13 +409,13 @@ class RandomForestClassifier(ClassifierMixin, ClassGate, RandomForest):
         Whether each tree draws its rows, with replacement; False gives all rows to every tree.
     oob_score : bool, str or function, default=False
         Score the rows by those trees that did not see them: True is the accuracy; or the name of a scorer of
-        scikit-learn, or a function of y_true and y_pred.
+        scikit-learn, a scorer, or a function of y_true and y_pred.
     verbose : int, default=0
         Is there for scikit-learn's sake; ``set_callbacks(ProgressBar())`` shows progress.
     warm_start : bool, default=False
         Keep the trees of the last fit and add more, up to ``n_estimators``.
     class_weight : dict, list of dicts, 'balanced', 'balanced_subsample' or None, default=None
-        A factor for the weights of each class, as in scikit-learn.
+        A factor for the weights of each class, as in scikit-learn; rows of a class of weight 0 are as if not given.
     max_samples : int, float or None, default=None
         How many rows each tree draws; a float is a fraction, None as many as the weights stand for.
     max_bins : int or None, default=4096
@@ -622,47 +530,25 @@ class RandomForestClassifier(ClassifierMixin, ClassGate, RandomForest):
 
     def _labels_of(self, shares: list[np.ndarray]) -> list[np.ndarray]:
         """Return the classes with the largest shares, output by output."""
-        return [labels.take(part.argmax(axis=1)) for labels, part in zip(self._class_lists(), shares, strict=True)]
+        return likeliest(self._class_lists(), shares)
 
     def _tree(self) -> DecisionTreeClassifier:
         return DecisionTreeClassifier(criterion=self.criterion, **tree_params(self))
 
-    def _class_weight(self) -> Any:
-        return None  # weights of rows are for the draw; classes get theirs afterwards
-
-    def _checked_target(self, y, n_rows, kept, weights, known) -> tuple:
-        target, labels = super()._checked_target(y, n_rows, kept, weights, known)
-        if self._wants_score() and not callable(self.oob_score) and len(labels) > 1 and not are_flags(labels):
-            raise InputError(
-                f"{type(self).__name__}: The type of target cannot be used to compute OOB estimates, several columns "
-                "of classes other than 0 and 1; oob_score must be a function of y_true and y_pred."
-            )
-        return target, labels
-
-    def _factors(self, data: TreeData) -> Callable[[np.ndarray], np.ndarray]:
-        if self.class_weight == BALANCED_SUBSAMPLE:
-            return lambda counts: self._class_factors(data, counts, BALANCED)
-        if self.class_weight is None:
-            return np.ones_like
-        same_for_all = self._class_factors(data, data.weights(), self.class_weight)
-        return lambda counts: same_for_all
-
-    def _class_factors(self, data: TreeData, weights: np.ndarray, class_weight: Any) -> np.ndarray:
-        """Return the weight of each row's classes, where rows have these weights; 0 for rows that were not drawn."""
-        rows, factors = np.flatnonzero(weights), np.zeros(weights.size)
-        outputs = Outputs(data.labels, data.target.labels[rows])
-        factors[rows] = output_weights(self, class_weight, outputs, weights[rows]) / weights[rows]
-        return factors
-
-    def _answers(self, data: TreeData, tally: Tally) -> Answers:
-        rows, labels = tally.heard(), self._class_lists()
-        shares = self._shares(tally.means()[rows])
-        said = self._labels_of(shares)
+    def _answers(self, data: TreeData, rows: np.ndarray, means: np.ndarray) -> Answers:
+        labels, shares = data.labels, np.split(means, data.target.starts[1:-1], axis=1)
+        said = likeliest(labels, shares)
         truth = [own.take(codes) for own, codes in zip(labels, data.target.labels[rows].T, strict=True)]
         weights = data.weights()[rows]
         if len(labels) == 1:
             return Answers(truth[0], said[0], shares[0], weights, labels[0])
         return Answers(side_by_side(truth), side_by_side(said), np.hstack(shares), weights, np.array([0, 1]))
+
+    def _right_means(self, data: TreeData) -> np.ndarray:
+        codes, starts = data.target.labels, data.target.starts
+        means = np.zeros((len(codes), int(starts[-1])))
+        means[np.arange(len(codes))[:, None], starts[:-1] + codes] = 1.0
+        return means
 
     def _vote_claims(self, data: TreeData, tally: Tally) -> list[Claim]:
         if len(data.labels) > 1 or data.labels[0].size < 2:
@@ -786,12 +672,14 @@ class RandomForestRegressor(RegressorMixin, AmountGate, RandomForest):
     def _factors(self, data: TreeData) -> Callable[[np.ndarray], np.ndarray]:
         return np.ones_like
 
-    def _answers(self, data: TreeData, tally: Tally) -> Answers:
-        rows = tally.heard()
-        truth, said = data.target.amounts[rows], tally.means()[rows]
+    def _answers(self, data: TreeData, rows: np.ndarray, means: np.ndarray) -> Answers:
+        truth, said = data.target.amounts[rows], means
         if truth.shape[1] == 1:
             truth, said = truth[:, 0], said[:, 0]
         return Answers(truth, said, np.empty((rows.size, 0)), data.weights()[rows], None)
+
+    def _right_means(self, data: TreeData) -> np.ndarray:
+        return data.target.amounts
 
     def _vote_claims(self, data: TreeData, tally: Tally) -> list[Claim]:
         return []
@@ -800,54 +688,15 @@ class RandomForestRegressor(RegressorMixin, AmountGate, RandomForest):
         self.oob_prediction_ = means[:, 0] if means.shape[1] == 1 else means
 
 
-def are_flags(labels: list[np.ndarray]) -> bool:
-    """Return whether the classes of all outputs are 0 and 1: scikit-learn's metrics can compare such columns."""
-    return all(own.dtype.kind in "biuf" and bool(np.isin(own, (0, 1)).all()) for own in labels)
+def likeliest(labels: list[np.ndarray], shares: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the classes with the largest shares, output by output."""
+    return [own.take(part.argmax(axis=1)) for own, part in zip(labels, shares, strict=True)]
 
 
 def tree_params(forest: RandomForest) -> dict:
     """Return the parameters that a forest hands on to its trees."""
     max_features = getattr(forest, "max_features_", None) if forest.max_features == OOB else forest.max_features
     return {"max_features": max_features, **{name: getattr(forest, name) for name in HANDED_ON}}
-
-
-def verify_forest(model: RandomForest, X, y, sample_weight=None) -> Certificate:
-    """Return the certificate, recomputed from the rows that were given to ``fit``.
-
-    Every tree's rows are drawn again: those it saw must give the values of its leaves, and it is asked about the
-    others. The first tree is grown again, to see that it is the one that follows from these rows.
-    """
-    data = model._checked_query(model.categories_, model._class_lists(), X, y, sample_weight)
-    draws = model._draws(data, model.seed_)
-    tally = model._heard(data, draws)
-    score = model._scored(data, data.weights(), tally) if model.bootstrap else None
-    nursery = model._nursery(data, draws, None, 1)._replace(max_features=model.max_features_)
-    claims = [*model._proved(data, tally, score).claims, *leaf_claims(forest_leaf_numbers(model, nursery))]
-    if len(model) > 1 or model.stop_reason_ != TIME_UP:  # or time has cut the only tree short, nobody can say where
-        first, _ = nursery.grown(0, nursery.counts(0))
-        n_others = question_differences(first, tree_at(model.forest_, 0))
-        statement = "questions of the first tree, grown again, that are other ones"
-        claims.append(at_most("first tree", statement, n_others, 0))
-    return Certificate(tuple(claims))
-
-
-def forest_leaf_numbers(model: RandomForest, nursery: Nursery) -> Iterator[LeafNumbers]:
-    """Yield how far the leaves of each tree are from what the rows it saw give."""
-    for number, tree in enumerate(model._trees()):
-        weights = nursery.weights(nursery.counts(number))
-        seen = nursery.data.weighted(weights).taken(np.flatnonzero(weights))
-        leaves = leaves_of(tree_walk(tree), seen.mixed.X).nodes
-        yield leaf_numbers(tree, leaves, seen.target, nursery.criterion, bounded=bool(nursery.signs.any()))
-
-
-def question_differences(tree: Tree, other: Tree) -> int:
-    """Return how many questions of two trees differ."""
-    if tree.feature.size != other.feature.size or not np.array_equal(tree.category_start, other.category_start):
-        return max(abs(tree.feature.size - other.feature.size), 1)
-    differ = (tree.feature != other.feature) | (tree.threshold != other.threshold) | (tree.right != other.right)
-    node = np.repeat(np.arange(differ.size), np.diff(tree.category_start))
-    differ[node[tree.categories != other.categories]] = True
-    return int((differ | (tree.default_left != other.default_left)).sum())
 
 
 # scikit-learn's tools ask whether a forest is one; ours have all that they read.

@@ -50,7 +50,7 @@ class Nursery(NamedTuple):
         """Return a tree; nothing if time is up, unless it is the first: then what has grown of it."""
         if number < len(self.ready):
             return self.asked_again(number, self.ready[number])
-        if number > 0 and self.watch is not None and self.watch.time_is_up():
+        if number > 0 and self.time_is_up():
             return None
         counts = self.counts(number)
         tree, whole = self.grown(number, counts)
@@ -58,6 +58,10 @@ class Nursery(NamedTuple):
             return None
         forest = packed([tree], self.criterion, self.data.target.starts, bool(self.signs.any()))
         return Learnt(forest, NO_FEATURES, whole, self.left(tree, counts))
+
+    def time_is_up(self) -> bool:
+        """Return whether there is no time for another tree."""
+        return self.watch is not None and self.watch.time_is_up()
 
     def asked_again(self, number: int, forest: Forest) -> Learnt:
         """Return a tree that was grown before."""
@@ -103,28 +107,38 @@ def tree_seed(draws: Draws, number: int) -> int:
     return int(integer_seeds(learner_seed(draws.seed, number), 2)[1])
 
 
-def tried_feature_counts(nursery: Nursery, n_trees: int, n_threads: int) -> tuple[int, list[Forest], np.ndarray]:
+def tried_feature_counts(
+    nursery: Nursery, n_trees: int, n_threads: int, curve: np.ndarray, trees: list[Forest]
+) -> tuple[int, list[Forest], np.ndarray]:
     """Return the number of features with the least error out of bag, its trees, and the errors of all that were tried.
 
     For each number a few trees are grown from the same draws; those of the best one stay. When time is up, what was
-    tried so far decides.
+    tried so far decides; it goes on from there when it gets the ``curve`` and the best ``trees`` it had then.
     """
-    best: tuple[float, int, list[Forest]] = (np.inf, 1, [])
-    curve: list[tuple[int, float]] = []
-    for max_features in feature_counts_to_try(nursery.data.mixed.X.shape[1]):
+    tried = [(int(max_features), float(error)) for max_features, error in curve]
+    n_tried = len(trees) if tried else min(n_trees, TRIED_TREES)
+    for max_features in feature_counts_to_try(nursery.data.mixed.X.shape[1])[len(tried) :]:
         own = nursery._replace(max_features=max_features, asks=True)
-        n_tried = min(n_trees, TRIED_TREES)
         learnt = results_of(own.made, range(n_tried), n_threads)
-        found = [one for one in learnt if one is not None and one.whole]
+        found = first_whole(learnt)
         if len(found) < n_tried:
+            if not tried and found:  # not even the first number could be tried, but there are trees
+                return max_features, [one.learner for one in found], curve
             break
         error = error_out_of_bag(own.data, [one.left for one in found if one.left is not None])
-        curve.append((max_features, error))
-        if error < best[0] or not best[2]:
-            best = error, max_features, [one.learner for one in found]
-    if not curve:  # not even the first number could be tried
-        return int(np.sqrt(nursery.data.mixed.X.shape[1])), [], np.empty((0, 2))
-    return best[1], best[2], np.array(curve, dtype=np.float64)
+        if not tried or error < min(errors for _, errors in tried):
+            trees = [one.learner for one in found]
+        tried.append((max_features, error))
+    if not tried:
+        return int(np.sqrt(nursery.data.mixed.X.shape[1])), [], curve
+    best, _ = min(tried, key=lambda one: one[1])
+    return best, trees, np.array(tried, dtype=np.float64)
+
+
+def first_whole(learnt: Sequence[Learnt | None]) -> list[Learnt]:
+    """Return the first trees, up to one for which there was not enough time."""
+    n_whole = next((i for i, one in enumerate(learnt) if one is None or not one.whole), len(learnt))
+    return [one for one in learnt[:n_whole] if one is not None]
 
 
 def feature_counts_to_try(n_features: int) -> list[int]:

@@ -13,7 +13,8 @@ from eigenwood.errors import InputError
 from eigenwood.estimators.bagging import BaggingClassifier, BaggingRegressor, verify_bagging
 from eigenwood.estimators.encoder import TableEncoder, verify_encoder
 from eigenwood.estimators.expansion import PolynomialExpansion, verify_expansion
-from eigenwood.estimators.forest import RandomForestClassifier, RandomForestRegressor, verify_forest
+from eigenwood.estimators.forest import RandomForestClassifier, RandomForestRegressor
+from eigenwood.estimators.forest_verifying import verify_forest
 from eigenwood.estimators.kernel_perceptron import KernelPerceptron, verify_kernel_perceptron
 from eigenwood.estimators.pca import PCA, verify_pca
 from eigenwood.estimators.perceptron import Perceptron, verify_perceptron

@@ -89,12 +89,16 @@ class TreeGate(BaseEstimator, ABC):
         target, labels = self._checked_target(y, n_rows, kept, weights[kept], known)
         rows = mixed.X if kept.size == n_rows else mixed.X[kept]
         data = TreeData(mixed._replace(X=rows), target, labels, kept, n_rows)
-        heavy = np.flatnonzero(data.weights())  # class_weight may have made more weights 0
-        if heavy.size == 0:
-            raise InputError(f"{type(self).__name__}: class_weight must leave some row a weight above 0; got none.")
-        data = data if heavy.size == kept.size else data.taken(heavy)
+        data = self._heavy(data, data.weights())  # class_weight may have made more weights 0
         weights = check_weight_sizes(self, data.target.weights)
         return data._replace(target=data.target._replace(weights=weights))
+
+    def _heavy(self, data: TreeData, weights: np.ndarray) -> TreeData:
+        """Return the rows whose weight is above 0; at least one must have such a weight."""
+        rows = np.flatnonzero(weights)
+        if rows.size == 0:
+            raise InputError(f"{type(self).__name__}: class_weight must leave some row a weight above 0; got none.")
+        return data if rows.size == data.n_rows() else data.taken(rows)
 
     def _check_signs(self, data: TreeData) -> None:
         """Raise unless monotonic constraints can be kept."""

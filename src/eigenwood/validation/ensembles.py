@@ -36,7 +36,7 @@ class Metric:
         return isinstance(value, (bool, np.bool_)) or (callable(value) and not isinstance(value, type))
 
     def __str__(self) -> str:
-        return "True, False, the name of a scorer of scikit-learn, or a function of y_true and y_pred"
+        return "True, False, the name of a scorer of scikit-learn, a scorer, or a function of y_true and y_pred"
 
 
 class Handed(NamedTuple):
