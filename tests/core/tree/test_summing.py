@@ -148,7 +148,7 @@ def test_at_the_boundary_all_ways_find_the_same(criterion, n_classes, shift):
 
 
 def source_of(columns, rows, at_hand):
-    """Return where codes of the column in the middle are read: from the columns, or from a table of the rows at hand."""
+    """Return where codes of the column in the middle are read: the columns, or a table of the rows at hand."""
     if not at_hand:
         return columns, NO_TABLE, 1, rows, rows
     own = np.random.default_rng(0).permutation(rows.size)
