@@ -605,6 +605,21 @@ def test_missing_values_under_every_criterion(criterion, splitter):
     np.testing.assert_array_equal(np.asarray(paths.sum(axis=0)).ravel(), model.tree_.n_node_samples)
 
 
+@pytest.mark.parametrize("columns", [{}, {"categorical_features": [0]}], ids=["numbers", "categories"])
+@pytest.mark.parametrize("criterion", ["error", "absolute_error"])
+def test_where_no_question_gains_rows_are_not_taken_off_one_by_one(criterion, columns):
+    """Most cuts change neither the majority nor the median: the first of them would leave a tree as deep as its rows."""
+    rng = np.random.default_rng(0)
+    X = rng.permuted(np.tile(np.arange(1000.0), (3, 1)), axis=1).T
+    y = (X[:, 1] + rng.normal(scale=1000, size=1000) > 500).astype(int)
+    kind = DecisionTreeClassifier if criterion in CLASS_CRITERIA else DecisionTreeRegressor
+    model = kind(criterion=criterion, random_state=0, **columns).fit(X, y)
+    assert (model.predict(X) == y).all()
+    assert model.get_depth() < 60
+    assert model.get_n_leaves() < 400
+    assert model.certificate_.holds
+
+
 # ---------------------------------------------------------------------------------- categories
 
 
