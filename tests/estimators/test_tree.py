@@ -608,7 +608,7 @@ def test_missing_values_under_every_criterion(criterion, splitter):
 @pytest.mark.parametrize("columns", [{}, {"categorical_features": [0]}], ids=["numbers", "categories"])
 @pytest.mark.parametrize("criterion", ["error", "absolute_error"])
 def test_where_no_question_gains_rows_are_not_taken_off_one_by_one(criterion, columns):
-    """Most cuts change neither the majority nor the median: the first of them would leave a tree as deep as its rows."""
+    """Most cuts change neither the majority nor the median; the first of them would take one row off."""
     rng = np.random.default_rng(0)
     X = rng.permuted(np.tile(np.arange(1000.0), (3, 1)), axis=1).T
     y = (X[:, 1] + rng.normal(scale=1000, size=1000) > 500).astype(int)

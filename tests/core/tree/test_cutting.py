@@ -79,7 +79,10 @@ def test_missing_values_go_to_the_better_side(criterion):
 @pytest.mark.parametrize("criterion", ["error", "absolute_error"])
 @pytest.mark.parametrize("missing", [False, True])
 def test_of_cuts_that_cost_the_same_the_second_cost_decides(criterion, missing):
-    """Wherever these rows are cut, the three ones are the minority of their side, and 0 is its median; the last may be a missing one."""
+    """Wherever these rows are cut, the ones are the minority of their side, and 0 is its median.
+
+    If the last row is a missing one, it is best put beside the zeros on the left.
+    """
     y = np.array([0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0])
     data = naive.Data(np.arange(y.size)[:, None] * 1.0, y[:, None] * 1.0, np.ones(y.size),
                       n_classes=(2,) if criterion == "error" else ())  # fmt: skip
