@@ -620,6 +620,17 @@ def test_where_no_question_gains_rows_are_not_taken_off_one_by_one(criterion, co
     assert model.certificate_.holds
 
 
+def test_the_absolute_error_of_weighted_rows():
+    """Worked out by hand in scikit-learn's ``test_mae``."""
+    model = DecisionTreeRegressor(criterion="absolute_error", max_leaf_nodes=2)
+    model.fit([[3], [5], [3], [8], [5]], [6, 7, 3, 4, 3], sample_weight=[0.6, 0.3, 0.1, 1.0, 0.3])
+    np.testing.assert_allclose(model.tree_.impurity, [2.5 / 2.3, 0.3 / 0.7, 1.2 / 1.6])
+    assert model.tree_.value.ravel().tolist() == [4.0, 6.0, 4.0]
+    model.fit([[1], [2], [3], [4], [5]], [1, 1, 3, 1, 2], sample_weight=[3, 3, 2, 1, 2])
+    np.testing.assert_allclose(model.tree_.impurity, [6 / 11, 0.0, 3 / 5])
+    assert model.tree_.value.ravel().tolist() == [1.0, 1.0, 2.0]
+
+
 # ---------------------------------------------------------------------------------- categories
 
 

@@ -277,7 +277,8 @@ def ask_best_question(data, node, rules, choose):
 def best_about(data, node, feature, rules):
     """Return the least cost of a question about a feature, and that question.
 
-    Of those that are equal it is the one with the least second cost, if the criterion has one, and then the first.
+    Of those that are equal it is the first; of those that gain nothing, the one with the least second cost, if the
+    criterion has one.
     """
     least, least_second, best = math.inf, math.inf, None
     tie = TIE * node.weight * node.impurity
@@ -285,7 +286,8 @@ def best_about(data, node, feature, rules):
     for question in questions(data, node.rows, feature, rules):
         parts = answered(data, node.rows, question)
         if is_allowed(data, node, question, parts, rules):
-            cost, second = cost_of(data, parts, rules), second_cost(data, parts, rules)
+            cost = cost_of(data, parts, rules)
+            second = second_cost(data, parts, rules) if cost >= node.weight * node.impurity - tie else 0.0
             if cost < least - tie or (cost <= least + tie and second < least_second - second_tie):
                 least, least_second, best = cost, second, question
     return least, best

@@ -6,9 +6,9 @@
 
 One pass over the codes finds the cut with the least cost of its two sides.
 
-The error and the absolute error often cost the same wherever a column is cut: most rows change nothing in who is in
-the majority, or in the median. The first of such cuts would take one row off, and the next question another one. So
-they have a ``second`` cost, which decides between equals: that of gini, or of the squared error.
+By the error and the absolute error there is often nothing to gain wherever a column is cut: most rows change nothing
+in who is in the majority, or in the median. The first of such cuts would take one row off, and the next question
+another one. So there a ``second`` cost decides: that of gini, or of the squared error.
 """
 
 from __future__ import annotations
@@ -46,6 +46,12 @@ def tie_of(node):
 def second_tie_of(node, criterion):
     """Return the same for the second cost, in its units."""
     return tie_of(node) * node.impurity if criterion == ABSOLUTE_ERROR else tie_of(node)
+
+
+@uncounted
+def gains_nothing(found, node, tie):
+    """Return whether a cut costs as much as the node itself."""
+    return found >= node.cost - tie
 
 
 @uncounted
@@ -154,7 +160,9 @@ def best_class_cut(sums, order, first, last, left, total, node, starts, rule, si
             found += side_cost(left_weight, left_part, criterion, logs)
             found += side_cost(right_weight, right_part, criterion, logs)
         if found <= (best + tie) * n_outputs and p >= first:
-            second = gini_of_sides(left, total, starts) if criterion == ERROR else 0.0
+            second = 0.0
+            if criterion == ERROR and gains_nothing(found / n_outputs, node, tie):
+                second = gini_of_sides(left, total, starts)
             if not is_less(found / n_outputs, second, best, least_second, tie, second_tie):
                 continue
             if not free:
@@ -198,7 +206,9 @@ def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, kno
                 least = LEAST_SHARE * total[1 + o]  # not 0: the sums are rounded
                 found -= x * math.log(x / a) + y * math.log(y / b) if x > least and y > least else -np.inf
         if found <= (best + tie) * n_outputs and p >= first:
-            second = squared_error_of_sides(left, total, n_outputs) if criterion == ABSOLUTE_ERROR else 0.0
+            second = 0.0
+            if criterion == ABSOLUTE_ERROR and gains_nothing(found / n_outputs, node, tie):
+                second = squared_error_of_sides(left, total, n_outputs)
             if not is_less(found / n_outputs, second, best, least_second, tie, second_tie):
                 continue
             if not free:
