@@ -22,6 +22,10 @@ DESELECTED = {
     ),
     "test_friedman_mse_deprecation": "wants the warning when the object is made; ours warns in fit",
     "test_huge_allocations": "wants a MemoryError for 2^63 leaves; ours needs no memory for leaves that do not come",
+    "test_mae": (
+        "in its second table neither of two cuts gains anything, and it wants the first; ours takes that by which the "
+        "means are farther apart (its other tables: tests/estimators/test_tree.py)"
+    ),
     "test_min_sample_split_1_error": OTHER_WORDS,
     "test_missing_value_errors": "wants missing values in sparse rows to be refused; ours takes them",
     "test_random_splitter_missing_values_uses_non_missing_min_max[single-non-missing]": (

@@ -336,6 +336,20 @@ def test_of_very_many_rules_the_heaviest_are_printed():
     assert f"{n - MOST_SHOWN} lighter rules" in found._repr_html_()
 
 
+def test_a_question_with_very_many_answers_is_no_trouble():
+    """Each answer knows its own category and not all the others: those would be a hundred million."""
+    n_categories = 10_000
+    X = np.repeat(np.arange(n_categories, dtype=float), 2)[:, None]
+    model = DecisionTreeClassifier(categorical_split="multiway", categorical_features=[0])
+    found = rules(model.fit(X, X[:, 0] % 2))
+    assert len(found) == n_categories
+    assert sum(len(rule.conditions[0].labels) for rule in found) == n_categories
+    unseen = [rule for rule in found if rule.conditions[0].others]
+    assert len(unseen) == 1
+    assert len(unseen[0].conditions[0].excluded) == n_categories - 1
+    assert sum(len(rule.conditions[0].excluded) for rule in found) == n_categories - 1
+
+
 def test_a_very_deep_tree_is_no_trouble():
     model = DecisionTreeClassifier().fit(np.arange(1500.0)[:, None], np.arange(1500) % 2)
     assert model.get_depth() > 1000

@@ -605,6 +605,32 @@ def test_missing_values_under_every_criterion(criterion, splitter):
     np.testing.assert_array_equal(np.asarray(paths.sum(axis=0)).ravel(), model.tree_.n_node_samples)
 
 
+@pytest.mark.parametrize("columns", [{}, {"categorical_features": [0]}], ids=["numbers", "categories"])
+@pytest.mark.parametrize("criterion", ["error", "absolute_error"])
+def test_where_no_question_gains_rows_are_not_taken_off_one_by_one(criterion, columns):
+    """Most cuts change neither the majority nor the median; the first of them would take one row off."""
+    rng = np.random.default_rng(0)
+    X = rng.permuted(np.tile(np.arange(1000.0), (3, 1)), axis=1).T
+    y = (X[:, 1] + rng.normal(scale=1000, size=1000) > 500).astype(int)
+    kind = DecisionTreeClassifier if criterion in CLASS_CRITERIA else DecisionTreeRegressor
+    model = kind(criterion=criterion, random_state=0, **columns).fit(X, y)
+    assert (model.predict(X) == y).all()
+    assert model.get_depth() < 60
+    assert model.get_n_leaves() < 400
+    assert model.certificate_.holds
+
+
+def test_the_absolute_error_of_weighted_rows():
+    """Worked out by hand in scikit-learn's ``test_mae``."""
+    model = DecisionTreeRegressor(criterion="absolute_error", max_leaf_nodes=2)
+    model.fit([[3], [5], [3], [8], [5]], [6, 7, 3, 4, 3], sample_weight=[0.6, 0.3, 0.1, 1.0, 0.3])
+    np.testing.assert_allclose(model.tree_.impurity, [2.5 / 2.3, 0.3 / 0.7, 1.2 / 1.6])
+    assert model.tree_.value.ravel().tolist() == [4.0, 6.0, 4.0]
+    model.fit([[1], [2], [3], [4], [5]], [1, 1, 3, 1, 2], sample_weight=[3, 3, 2, 1, 2])
+    np.testing.assert_allclose(model.tree_.impurity, [6 / 11, 0.0, 3 / 5])
+    assert model.tree_.value.ravel().tolist() == [1.0, 1.0, 2.0]
+
+
 # ---------------------------------------------------------------------------------- categories
 
 

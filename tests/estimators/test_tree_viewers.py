@@ -157,12 +157,35 @@ def mixed_table():
 
 
 @pytest.mark.parametrize("split", ["subset", "multiway"])
-def test_a_tree_with_categories_can_be_drawn(split, pyplot):
+def test_a_tree_with_categories_is_written_with_its_categories(split, pyplot):
     X, y = mixed_table()
     model = DecisionTreeClassifier(random_state=0, categorical_split=split).fit(X, y)
-    assert "job <= nan" in sklearn.tree.export_text(model, feature_names=["job", "age"])
-    assert "job" in sklearn.tree.export_graphviz(model, feature_names=["job", "age"], class_names=["poor", "rich"])
-    assert len(sklearn.tree.plot_tree(model)) >= model.tree_.node_count
+    texts = [
+        sklearn.tree.export_text(model, feature_names=["job", "age"]),
+        sklearn.tree.export_graphviz(model, feature_names=["job", "age"], class_names=["poor", "rich"]),
+        "".join(note.get_text() for note in sklearn.tree.plot_tree(model, feature_names=["job", "age"])),
+    ]
+    for text in texts:
+        assert "nan" not in text
+        for name in ("clerk", "missing") if split == "subset" else ("{clerk}", "{farmer}", "{pilot}"):
+            assert name in text
+
+
+@pytest.mark.parametrize(("left", "text"), [(["red"], "{red}"), (["blue", "green"], "not {red}")])
+def test_what_is_written_of_a_subset_is_what_goes_left(left, text):
+    """The first class goes left; the lighter side is listed."""
+    X = pd.DataFrame({"colour": ["red"] * 5 + ["blue"] * 3 + ["green"] * 4})
+    tree = (model := DecisionTreeClassifier().fit(X, ~X["colour"].isin(left))).tree_
+    assert str(tree.threshold[0]) == str(tree.threshold[-3]) == text
+    assert np.isnan(tree.threshold).tolist() == [True, False, False]
+    assert f"{tree.threshold[1]:.1f}" == "-2.0"
+    assert set(model.apply(pd.DataFrame({"colour": left}))) == {tree.children_left[0]}
+
+
+def test_of_very_many_categories_some_are_written():
+    codes = np.arange(100.0)[:, None]
+    model = DecisionTreeClassifier(categorical_features=[0]).fit(codes, codes[:, 0] % 3 == 0)
+    assert str(model.tree_.threshold[0]).endswith("33.0, 22 more}")
 
 
 @pytest.fixture

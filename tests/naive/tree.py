@@ -115,6 +115,8 @@ IMPURITIES = {
     "absolute_error": absolute_error,
 }
 
+SECOND_CRITERIA = {"error": "gini", "absolute_error": "squared_error"}
+
 
 def impurity(data, rows, rules):
     """Return the impurity of some rows, averaged over the outputs."""
@@ -273,15 +275,32 @@ def ask_best_question(data, node, rules, choose):
 
 
 def best_about(data, node, feature, rules):
-    """Return the least cost of a question about a feature, and that question; the first of those that are equal."""
-    least, best = math.inf, None
+    """Return the least cost of a question about a feature, and that question.
+
+    Of those that are equal it is the first; of those that gain nothing, the one with the least second cost, if the
+    criterion has one.
+    """
+    least, least_second, best = math.inf, math.inf, None
+    tie = TIE * node.weight * node.impurity
+    second_tie = tie * node.impurity if rules.criterion == "absolute_error" else tie
     for question in questions(data, node.rows, feature, rules):
         parts = answered(data, node.rows, question)
         if is_allowed(data, node, question, parts, rules):
-            cost = sum(data.weights[part].sum() * impurity(data, part, rules) for part in parts)
-            if cost < least - TIE * node.weight * node.impurity:
-                least, best = cost, question
+            cost = cost_of(data, parts, rules)
+            second = second_cost(data, parts, rules) if cost >= node.weight * node.impurity - tie else 0.0
+            if cost < least - tie or (cost <= least + tie and second < least_second - second_tie):
+                least, least_second, best = cost, second, question
     return least, best
+
+
+def cost_of(data, parts, rules):
+    return sum(data.weights[part].sum() * impurity(data, part, rules) for part in parts)
+
+
+def second_cost(data, parts, rules):
+    """Return what decides between questions that the criterion finds equally good."""
+    second = SECOND_CRITERIA.get(rules.criterion)
+    return cost_of(data, parts, rules._replace(criterion=second)) if second else 0.0
 
 
 def answered(data, rows, question):

@@ -348,7 +348,7 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
     # ---- the trees, seen one by one
 
     def _mean_importances(self) -> np.ndarray:
-        views = (TreeView(tree, self.n_features_in_, self._n_classes()) for tree in self._trees())
+        views = (TreeView(tree, self.n_features_in_, self._n_classes(), self.categories_) for tree in self._trees())
         parts = [view.compute_feature_importances() for view in views if view.node_count > 1]
         mean = np.mean(parts, axis=0) if parts else np.zeros(self.n_features_in_)
         return mean / mean.sum() if mean.sum() > 0 else mean
@@ -359,7 +359,7 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
         attributes = {
             **{name: getattr(self, name) for name in SHARED_WITH_TREES},
             "nodes_": nodes,
-            "tree_": TreeView(nodes, self.n_features_in_, self._n_classes()),
+            "tree_": TreeView(nodes, self.n_features_in_, self._n_classes(), self.categories_),
             "split_seed_": 0,
             "pruning_curve_": np.empty((0, 3)),
             "certificate_": Certificate(()),

@@ -11,7 +11,7 @@ column; the conditions on the way to a leaf, joined column by column, are its ru
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, NamedTuple
@@ -88,7 +88,8 @@ class Interval:
 class OneOf:
     """A condition on a column of categories: one of ``labels``, or one that was never seen if ``others`` allows it.
 
-    ``excluded`` are the categories that were seen and do not fulfil it. None is the label of a missing category.
+    ``excluded`` are the categories that were seen and do not fulfil it, where ``others`` do. None is the label of a
+    missing category.
     """
 
     column: str
@@ -101,18 +102,15 @@ class OneOf:
         """Whether a missing category fulfils the condition."""
         return None in self.labels or (self.others and None not in self.excluded)
 
-    def split(self, listed: Sequence[Any], listed_left: bool) -> tuple[OneOf, OneOf]:
-        """Return the two answers to "is x listed?"; what is not listed goes to the other side, seen or not."""
-        chosen = set(listed)
-        inside = tuple(label for label in self.labels if label in chosen)
-        outside = tuple(label for label in self.labels if label not in chosen)
-        yes = replace(self, labels=inside, excluded=outside, others=False)
-        no = replace(self, labels=outside, excluded=inside)
-        return (yes, no) if listed_left else (no, yes)
+    def narrowed(self, labels: Iterable[Any], others: bool) -> OneOf:
+        """Return the condition that only some of its labels fulfil."""
+        left = dict.fromkeys(labels)
+        excluded = tuple(label for label in self.labels if label not in left) if others else ()
+        return replace(self, labels=tuple(left), excluded=excluded, others=others)
 
     def joined(self, answer: OneOf) -> OneOf:
         """Return the condition that holds where this one and an answer to a question below it hold."""
-        return replace(answer, excluded=self.excluded + answer.excluded)
+        return replace(answer, excluded=self.excluded + answer.excluded) if answer.others else answer
 
     def __str__(self) -> str:
         """Return the condition in words.
@@ -325,32 +323,37 @@ def branches_of(model: DecisionTree) -> Iterator[Branch]:
 
 
 def answers(nodes: Tree, node: int, known: Any, labels: list | None) -> list[tuple[int, Condition]]:
-    """Return the children of a question with the answers that lead there; ``known`` is what held before it was asked.
+    """Return the children of a question and the answers that lead there; ``known`` is what held before it was asked."""
+    if labels is not None:
+        return list(category_answers(nodes, node, known, labels))
+    left, right = known.split(float(nodes.threshold[node]), bool(nodes.default_left[node]))
+    return [(int(nodes.left[node]), left), (int(nodes.right[node]), right)]
 
-    The links of a chain are one question: each of them splits an answer off what the others have left.
+
+def category_answers(nodes: Tree, node: int, known: OneOf, labels: list) -> Iterator[tuple[int, OneOf]]:
+    """Yield the same for a column of categories.
+
+    The links of a chain are one question: each of them takes an answer off what the others have left, and only that,
+    for there may be very many.
     """
-    found, rest = [], known
+    rest, others = dict.fromkeys(known.labels), known.others
     while True:
-        listed = nodes.categories[nodes.category_start[node] : nodes.category_start[node + 1]]
-        if labels is None:
-            left, rest = rest.split(float(nodes.threshold[node]), bool(nodes.default_left[node]))
+        codes = nodes.categories[nodes.category_start[node] : nodes.category_start[node + 1]]
+        listed = [label for label in (labels[code] for code in codes) if label in rest]
+        if nodes.default_left[node]:  # what is not listed goes left, seen or not
+            right = dict.fromkeys(listed)
+            own, rest = [label for label in rest if label not in right], right
+            yield int(nodes.left[node]), known.narrowed(own, others)
+            others = False
         else:
-            left, rest = rest.split([labels[code] for code in listed], not nodes.default_left[node])
-        found.append((int(nodes.left[node]), left))
+            for label in listed:
+                del rest[label]
+            yield int(nodes.left[node]), known.narrowed(listed, others=False)
         link = int(nodes.right[node])
         if not nodes.chained[node] or nodes.left[link] == LEAF:
-            found.append((link, rest))
-            break
+            yield link, known.narrowed(rest, others)
+            return
         node = link
-    if labels is None:
-        return found
-    return [(child, relative(known, answer)) for child, answer in found]
-
-
-def relative(known: OneOf, answer: OneOf) -> OneOf:
-    """Return an answer that excludes all that was possible before and is not any more."""
-    left = set(answer.labels)
-    return replace(answer, excluded=tuple(label for label in known.labels if label not in left))
 
 
 def rule_at(nodes: Tree, node: int, class_lists: list[list], conditions: tuple[Condition, ...]) -> Rule:

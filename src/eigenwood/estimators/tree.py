@@ -267,7 +267,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
             "max_features_": self._feature_count(n_features),
             "categories_": data.mixed.categories,
             "is_categorical_": np.array([labels is not None for labels in data.mixed.categories]),
-            "tree_": TreeView(tree, n_features, np.diff(data.target.starts).tolist()),
+            "tree_": TreeView(tree, n_features, np.diff(data.target.starts).tolist(), data.mixed.categories),
         }
 
     def _store(self, data: TreeData, cut: Cut, stop_reason: str, binned: Binned, split_seed: int) -> None:
@@ -296,7 +296,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
 
     def _set_view(self) -> None:
         """Make what is seen of the nodes."""
-        self.tree_ = TreeView(self.nodes_, self.n_features_in_, self._n_classes())
+        self.tree_ = TreeView(self.nodes_, self.n_features_in_, self._n_classes(), self.categories_)
         self.nodes_ = seen_only(self.nodes_)
 
     def __getstate__(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from scipy import sparse
 from eigenwood.core.tree.nodes import LEAF, Tree, node_depths
 from eigenwood.core.tree.partial import partial_dependence
 from eigenwood.core.tree.predicting import Walk, decision_path, leaves_of, walk_of
+
+MOST_LABELS = 12  # categories that are spelt out in a threshold
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
@@ -23,11 +26,51 @@ def seen_only(nodes: Tree) -> Tree:
     return Tree(*(read_only(array.view()) for array in nodes))
 
 
+class Subset(float):
+    """The threshold of a question about categories: NaN, but it is written as the categories that go left.
+
+    ``export_text``, ``export_graphviz`` and ``plot_tree`` write a threshold by ``format`` or ``round``.
+
+    >>> threshold = Subset("{rain, sunny}")
+    >>> f"outlook <= {threshold:.2f}", round(threshold, 3), threshold <= 0.5
+    ('outlook <= {rain, sunny}', {rain, sunny}, False)
+    """
+
+    def __new__(cls, words: str) -> Subset:
+        return super().__new__(cls, np.nan)
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+
+    def __format__(self, how: str) -> str:
+        return self.words
+
+    def __round__(self, n_digits: Any = None) -> Any:
+        return self
+
+    def __str__(self) -> str:
+        return self.words
+
+    __repr__ = __str__
+
+
+class Thresholds(np.ndarray):
+    """Thresholds of nodes; a single one is taken out as a ``Subset`` where a category is asked."""
+
+    subset_of: Callable[[int], Subset | None] | None = None
+
+    def __getitem__(self, place: Any) -> Any:
+        if self.subset_of is not None and isinstance(place, (int, np.integer)):
+            return self.subset_of(int(place)) or np.asarray(self)[place]
+        return np.asarray(self)[place]
+
+
 class TreeView:
     """The nodes of a tree as read-only arrays with the names of ``sklearn.tree._tree.Tree``.
 
-    A question about categories has no threshold: it shows NaN. ``categories(i)`` are the codes that go to the lighter
-    branch of node i, ``chained[i]`` says that its right child asks the rest of the same question.
+    A question about categories has no threshold: the array has NaN there, which is written as the categories that go
+    left. ``categories(i)`` are the codes that go to the lighter branch of node i, ``chained[i]`` says that its right
+    child asks the rest of the same question.
     """
 
     n_features: int
@@ -50,8 +93,10 @@ class TreeView:
     value: np.ndarray
     walk: Walk
     _nodes: Tree
+    _labels: list
 
-    def __init__(self, nodes: Tree, n_features: int, n_classes: list[int]) -> None:
+    def __init__(self, nodes: Tree, n_features: int, n_classes: list[int], labels: list) -> None:
+        """``labels`` are those of each column's categories, None for a column of numbers."""
         vars(self).update(
             n_features=n_features,
             n_outputs=len(n_classes),
@@ -64,7 +109,7 @@ class TreeView:
             children_left=read_only(nodes.left.astype(np.int64)),
             children_right=read_only(nodes.right.astype(np.int64)),
             feature=read_only(nodes.feature.astype(np.int64)),
-            threshold=read_only(np.where(np.diff(nodes.category_start) > 0, np.nan, nodes.threshold)),
+            threshold=thresholds_of(nodes, labels),
             missing_go_to_left=read_only(nodes.default_left.astype(np.uint8)),
             chained=read_only(nodes.chained.copy()),
             impurity=read_only(nodes.impurity.copy()),
@@ -73,6 +118,7 @@ class TreeView:
             value=read_only(padded_values(nodes.value, n_classes)),
             walk=walk_of(nodes),
             _nodes=nodes,
+            _labels=labels,
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -83,7 +129,7 @@ class TreeView:
 
     def __reduce__(self) -> tuple:
         """Pickle the nodes alone: what is made of them is made again, to be read only."""
-        return TreeView, (self._nodes, self.n_features, self.n_classes.tolist())
+        return TreeView, (self._nodes, self.n_features, self.n_classes.tolist(), self._labels)
 
     def categories(self, node: int) -> np.ndarray:
         """Return the codes of the categories that go to the lighter branch of a node."""
@@ -120,6 +166,32 @@ class TreeView:
     def compute_partial_dependence(self, X: Any, target_features: Any, out: np.ndarray) -> None:
         """Write the mean prediction for each line of X, a grid of values of the target features."""
         out[:] = partial_dependence(self._nodes, np.asarray(X), np.asarray(target_features))
+
+
+def thresholds_of(nodes: Tree, labels: list) -> np.ndarray:
+    """Return the thresholds of the nodes, read-only; questions about categories have none."""
+    about_categories = np.diff(nodes.category_start) > 0
+    thresholds = np.where(about_categories, np.nan, nodes.threshold)
+    if not about_categories.any():
+        return read_only(thresholds)
+
+    def subset_of(node: int) -> Subset | None:
+        node %= about_categories.size
+        return Subset(left_answer(nodes, node, labels)) if about_categories[node] else None
+
+    readable = thresholds.view(Thresholds)
+    readable.subset_of = subset_of
+    return read_only(readable)
+
+
+def left_answer(nodes: Tree, node: int, labels: list) -> str:
+    """Return in words which categories go left; those of the other side, if it is they that a node lists."""
+    codes = nodes.categories[nodes.category_start[node] : nodes.category_start[node + 1]]
+    known = labels[nodes.feature[node]]
+    words = ["missing" if known[code] is None else str(known[code]) for code in codes[:MOST_LABELS]]
+    if codes.size > MOST_LABELS:
+        words.append(f"{codes.size - MOST_LABELS} more")
+    return ("not " if nodes.default_left[node] else "") + "{" + ", ".join(words) + "}"
 
 
 def padded_values(value: np.ndarray, n_classes: list[int]) -> np.ndarray:

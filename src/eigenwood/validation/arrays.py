@@ -233,8 +233,12 @@ def sparse_place(rows: Any, position: int) -> tuple[int, int]:
 
 
 def one_line(problem: Exception) -> str:
-    """Return what another library said, in one line without its full stop, and words as Python writes them."""
-    return re.sub(r"np\.str_\((.*?)\)", r"\1", " ".join(str(problem).split())).rstrip(".")
+    """Return what another library said, in one line without its full stop, and words as Python writes them.
+
+    Numbers that it quotes on lines of their own may be a whole table: they are left out.
+    """
+    said = str(problem).partition("\n[")[0]
+    return re.sub(r"np\.str_\((.*?)\)", r"\1", " ".join(said.split())).rstrip(".")
 
 
 def other_names(told: str) -> str:

@@ -76,6 +76,27 @@ def test_missing_values_go_to_the_better_side(criterion):
     assert sides == {0, 1}
 
 
+@pytest.mark.parametrize("criterion", ["error", "absolute_error"])
+@pytest.mark.parametrize("missing", [False, True])
+def test_of_cuts_that_cost_the_same_the_second_cost_decides(criterion, missing):
+    """Wherever these rows are cut, the ones are the minority of their side, and 0 is its median.
+
+    If the last row is a missing one, it is best put beside the zeros on the left.
+    """
+    y = np.array([0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0])
+    data = naive.Data(np.arange(y.size)[:, None] * 1.0, y[:, None] * 1.0, np.ones(y.size),
+                      n_classes=(2,) if criterion == "error" else ())  # fmt: skip
+    root = root_of(data, naive.Rules(criterion))
+    sums = np.array([sums_of(data, [k]) for k in range(y.size)])
+    order = np.arange(y.size)
+    costs = (np.full(y.size, 3.0), np.empty(0), np.empty(0))
+    found, place, side = best_of_sums(
+        sums, order, order.size, missing, -1, np.uint64(0), costs, costs, sums.sum(axis=0)[:-1], y.size,
+        root.target.starts, root.rule, 0, root.known, NO_LOGS, False, np.empty(sums.shape[1] + 1),
+    )  # fmt: skip
+    assert (found, place, side) == (3.0, 5, 1 if missing else -1)
+
+
 @pytest.mark.parametrize("draw", [0, 1])
 @pytest.mark.parametrize("at", range(3))
 def test_one_place_alone_may_be_looked_at(at, draw):

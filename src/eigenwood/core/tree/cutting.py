@@ -5,6 +5,10 @@
     a cut after 7         └─left─┘ └─right─┘  right, or left: both are tried
 
 One pass over the codes finds the cut with the least cost of its two sides.
+
+By the error and the absolute error there is often nothing to gain wherever a column is cut: most rows change nothing
+in who is in the majority, or in the median. The first of such cuts would take one row off, and the next question
+another one. So there a ``second`` cost decides: that of gini, or of the squared error.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from eigenwood.core.compiling import uncounted
 from eigenwood.core.tree.adding import code_of
 from eigenwood.core.tree.impurity import (
     ABSOLUTE_ERROR,
+    ERROR,
     GINI,
     SQUARED_ERROR,
     is_classifying,
@@ -35,6 +40,52 @@ LEAST_SHARE = 1e-12  # of a node's amounts that each side must have where a mean
 def tie_of(node):
     """Return how close the costs of two cuts must be to be equal: what rounding may do to them."""
     return max(TIE * node.weight * node.impurity, ROUNDING * abs(node.cost))
+
+
+@uncounted
+def second_tie_of(node, criterion):
+    """Return the same for the second cost, in its units."""
+    return tie_of(node) * node.impurity if criterion == ABSOLUTE_ERROR else tie_of(node)
+
+
+@uncounted
+def gains_nothing(found, node, tie):
+    """Return whether a cut costs as much as the node itself."""
+    return found >= node.cost - tie
+
+
+@uncounted
+def is_less(found, second, best, least_second, tie, second_tie):
+    """Return whether a cut costs less than the best one so far, or as much and less by the second cost."""
+    return found < best - tie or (found <= best + tie and second < least_second - second_tie)
+
+
+@uncounted
+def gini_of_sides(left, total, starts):
+    """Return the cost by gini of what goes left and of the rest, averaged over the outputs."""
+    found, n_outputs = 0.0, starts.size - 1
+    for o in range(n_outputs):
+        a = b = left_squares = right_squares = 0.0
+        for k in range(starts[o], starts[o + 1]):
+            rest = total[k] - left[k]
+            a += left[k]
+            b += rest
+            left_squares += left[k] * left[k]
+            right_squares += rest * rest
+        found += a - left_squares / a + b - right_squares / b
+    return found / n_outputs
+
+
+@uncounted
+def squared_error_of_sides(left, total, n_outputs):
+    """Return the cost by the squared error, but for a constant: how far the means of the sides are apart."""
+    a = left[0]
+    b, found = total[0] - a, 0.0
+    if a > 0.0 and b > 0.0:  # not so light beside the other side that its weight is lost in rounding
+        for o in range(n_outputs):
+            apart = left[1 + o] / a - (total[1 + o] - left[1 + o]) / b
+            found -= a / total[0] * b * apart * apart
+    return found / n_outputs
 
 
 @uncounted
@@ -80,15 +131,16 @@ def line_cost(sums, line, total, starts, criterion, logs):
 
 @uncounted
 def best_class_cut(sums, order, first, last, left, total, node, starts, rule, sign, unit, logs):
-    """Return the least cost of a cut after one of the places ``first`` to ``last`` of ``order``, and that place.
+    """Return the least cost of a cut after one of the places ``first`` to ``last`` of ``order``, its second cost (0 if
+    there is none) and that place.
 
     ``left`` are the sums of what goes left in any case, followed by its rows and all rows; it is overwritten.
     ``logs`` has x log₂ x of whole numbers, or is empty.
     """
     criterion, n_sums = rule.criterion, total.size
     lower, upper, min_leaf, min_weight = node.lower, node.upper, rule.min_leaf, rule.min_leaf_weight
-    free, tie = is_free(rule, sign), tie_of(node)
-    best, place = np.inf, -1
+    free, tie, second_tie = is_free(rule, sign), tie_of(node), second_tie_of(node, criterion)
+    best, least_second, place = np.inf, 0.0, -1
     n_left, n_all = left[n_sums], left[n_sums + 1]
     n_outputs = starts.size - 1
     left_weight = right_weight = 0.0
@@ -107,7 +159,12 @@ def best_class_cut(sums, order, first, last, left, total, node, starts, rule, si
                 right_part = part_with(right_part, b, criterion, logs)
             found += side_cost(left_weight, left_part, criterion, logs)
             found += side_cost(right_weight, right_part, criterion, logs)
-        if found < (best - tie) * n_outputs and p >= first:
+        if found <= (best + tie) * n_outputs and p >= first:
+            second = 0.0
+            if criterion == ERROR and gains_nothing(found / n_outputs, node, tie):
+                second = gini_of_sides(left, total, starts)
+            if not is_less(found / n_outputs, second, best, least_second, tie, second_tie):
+                continue
             if not free:
                 n_here = left_weight if unit else n_left
                 if n_here < min_leaf or n_all - n_here < min_leaf:
@@ -118,8 +175,8 @@ def best_class_cut(sums, order, first, last, left, total, node, starts, rule, si
                     left[1] / left_weight, (total[1] - left[1]) / right_weight, sign, lower, upper
                 ):
                     continue
-            best, place = found / n_outputs, p
-    return best, place
+            best, least_second, place = found / n_outputs, second, p
+    return best, least_second, place
 
 
 @uncounted
@@ -128,8 +185,8 @@ def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, kno
     criterion, n_outputs = rule.criterion, total.size - 1
     costs, lefts, rights = known_costs
     lower, upper, min_leaf, min_weight = node.lower, node.upper, rule.min_leaf, rule.min_leaf_weight
-    free, tie = is_free(rule, sign), tie_of(node)
-    best, place = np.inf, -1
+    free, tie, second_tie = is_free(rule, sign), tie_of(node), second_tie_of(node, criterion)
+    best, least_second, place = np.inf, 0.0, -1
     n_left, n_all = left[1 + n_outputs], left[2 + n_outputs]
     for p in range(last + 1):
         line = order[p]
@@ -148,7 +205,12 @@ def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, kno
                 y = total[1 + o] - x
                 least = LEAST_SHARE * total[1 + o]  # not 0: the sums are rounded
                 found -= x * math.log(x / a) + y * math.log(y / b) if x > least and y > least else -np.inf
-        if found < (best - tie) * n_outputs and p >= first:
+        if found <= (best + tie) * n_outputs and p >= first:
+            second = 0.0
+            if criterion == ABSOLUTE_ERROR and gains_nothing(found / n_outputs, node, tie):
+                second = squared_error_of_sides(left, total, n_outputs)
+            if not is_less(found / n_outputs, second, best, least_second, tie, second_tie):
+                continue
             if not free:
                 if n_left < min_leaf or n_all - n_left < min_leaf or a < min_weight or b < min_weight:
                     continue
@@ -160,8 +222,8 @@ def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, kno
                     upper,
                 ):
                     continue
-            best, place = found / n_outputs, p
-    return best, place
+            best, least_second, place = found / n_outputs, second, p
+    return best, least_second, place
 
 
 @uncounted
@@ -207,7 +269,8 @@ def best_of_sums(
     if at >= 0:
         first = last = at
         first_side = last_side = int(draw & ONE) if last_side == 1 else 0
-    best, place, missing_left = np.inf, -1, -1
+    best, least_second, place, missing_left = np.inf, 0.0, -1, -1
+    tie, second_tie = tie_of(node), second_tie_of(node, rule.criterion)
     for side in range(first_side, last_side + 1):
         for k in range(n_sums + 1):
             left[k] = sums[order[n_order - 1], k] if side == 1 else 0.0
@@ -215,11 +278,13 @@ def best_of_sums(
         if side == 1:
             last = min(last, n_order - 3)
         if classifying:
-            found, cut = best_class_cut(sums, order, first, last, left, total, node, starts, rule, sign, unit, logs)
+            found, second, cut = best_class_cut(
+                sums, order, first, last, left, total, node, starts, rule, sign, unit, logs
+            )
         elif side == 1:
-            found, cut = best_amount_cut(sums, order, first, last, left, total, node, rule, sign, left_costs)
+            found, second, cut = best_amount_cut(sums, order, first, last, left, total, node, rule, sign, left_costs)
         else:
-            found, cut = best_amount_cut(sums, order, first, last, left, total, node, rule, sign, right_costs)
-        if side == first_side or found < best - tie_of(node):
-            best, place, missing_left = found, cut, side if has_missing else -1
+            found, second, cut = best_amount_cut(sums, order, first, last, left, total, node, rule, sign, right_costs)
+        if side == first_side or is_less(found, second, best, least_second, tie, second_tie):
+            best, least_second, place, missing_left = found, second, cut, side if has_missing else -1
     return best, place, missing_left
