@@ -22,6 +22,7 @@ from eigenwood.core.spectral.full import svd_pairs
 from eigenwood.core.spectral.krylov import KrylovRule, KrylovStep, krylov_steps
 from eigenwood.core.spectral.moments import ColumnMoments, Moments, columns_of
 from eigenwood.core.spectral.oja import OjaState, after_batch, oja_start
+from eigenwood.core.spectral.packed import GROUP
 from eigenwood.core.spectral.pairs import Pairs, Wanted, chosen_count, signed, straightened, with_null_pairs
 from eigenwood.core.spectral.power import power_steps
 from eigenwood.core.spectral.randomized import SubspaceStep, randomized_steps
@@ -40,6 +41,7 @@ NEXT_TO_NOTHING = 1e-8  # ‖AᵀAv - s²v‖ beside the largest s²
 LIFTED = 1.0 / 16.0  # of a tolerance, where pairs of AAᵀ are found one by one: on the way back to AᵀA errors grow
 MOST_PRODUCTS = 20  # times the size of the matrix, should an iteration never settle
 NARROWEST, WIDEST, SHARE_BLOCK = 8, 32, 32  # columns of a block that is multiplied at once
+PACKED_SHARE = 0.4  # of the wanted pairs, where the table is packed
 
 # Work in multiplications of a large matrix product, as measured by benchmarks/bench_pca.py.
 LAPACK_COST = 30.0  # all pairs, m³ times this
@@ -157,8 +159,7 @@ def krylov_route(source: Any, request: Request) -> Iterator[tuple[Step, KrylovSt
     """Yield steps of block Lanczos beside what the core says of them."""
     scaling = scaling_of(source, request)
     size = operator_size(source)
-    is_sparse = isinstance(source, Whole) and sparse.issparse(source.X)  # wide blocks of vectors leave the cache
-    wanted, block = request.wanted, min(NARROWEST, size) if is_sparse else block_width(request.wanted, size)
+    wanted, block = request.wanted, block_width(request.wanted, source)
     room = BASIS_BYTES // (8 * size)
     least = 2 * wanted.count + 4 * block if wanted.share is None else 16 * block
     rule = KrylovRule(settled(source, request), block, max(least, min(room, 1024)), request.seed, MOST_PRODUCTS * size)
@@ -261,7 +262,7 @@ def planned(source: Any, request: Request) -> Plan:
     if is_sparse and size > SMALL:
         return Plan("krylov", None, "sparse rows are multiplied as they are")
     words = f"{size} x {size} products of {max(n, d)} numbers"
-    if direct_cost(n, d, request.wanted) <= KRYLOV_MUST_SAVE * krylov_cost(n, d, request.wanted, reading_cost(source)):
+    if direct_cost(n, d, request.wanted) <= KRYLOV_MUST_SAVE * krylov_cost(source, request.wanted):
         return Plan(direct, None, f"{words} cost less than an iteration")
     return Plan("krylov", direct, f"a few products with blocks of vectors cost less than {words}")
 
@@ -273,21 +274,17 @@ def direct_cost(n: int, d: int, wanted: Wanted) -> float:
     return float(n) * d * size + (LAPACK_COST * size**3 if all_pairs else LANCZOS_COST * size**2)
 
 
-def krylov_cost(n: int, d: int, wanted: Wanted, reading: float) -> float:
+def krylov_cost(source: Any, wanted: Wanted) -> float:
     """Return the work of an iteration that settles as fast as it does where the spectrum falls."""
-    size = min(n, d)
-    block = block_width(wanted, size)
-    n_blocks = LIKELY_BLOCKS + (wanted.count if wanted.share is None else SHARE_OF_PAIRS * size) / block
-    return n_blocks * product_cost(n, d, block, reading)
+    block = block_width(wanted, source)
+    n_blocks = LIKELY_BLOCKS + (wanted.count if wanted.share is None else SHARE_OF_PAIRS * min(source.shape)) / block
+    return n_blocks * product_cost(source, block)
 
 
-def product_cost(n: int, d: int, block: int, reading: float) -> float:
+def product_cost(source: Any, block: int) -> float:
     """Return the work of one product with a block: reading A costs as much as many of its columns."""
-    return float(n) * d * (reading + SKINNY_COST * block)
-
-
-def reading_cost(source: Any) -> float:
-    return PACKED_COST if isinstance(source, Whole) and source.is_packed() else READING_COST
+    n, d = source.shape
+    return float(n) * d * ((PACKED_COST if is_packed(source) else READING_COST) + SKINNY_COST * block)
 
 
 def errors_of(errors: list[float], step: KrylovStep) -> list[float]:
@@ -302,14 +299,28 @@ def is_slow(errors: list[float], tol: float, source: Any, block: int) -> bool:
         return False
     rate = np.sqrt(errors[-1] / errors[-3]) if errors[-3] > 0.0 else 0.0
     n_left = np.inf if rate >= 1.0 else np.log(tol / errors[-1]) / np.log(rate)
-    n, d = source.shape
-    return n_left * product_cost(n, d, block, reading_cost(source)) > direct_cost(n, d, Wanted(1))
+    return n_left * product_cost(source, block) > direct_cost(*source.shape, Wanted(1))
 
 
-def block_width(wanted: Wanted, size: int) -> int:
-    """Return how many vectors are multiplied at once."""
-    width = SHARE_BLOCK if wanted.share is not None else int(np.clip(wanted.count + 6, NARROWEST, WIDEST))
-    return min(width, size)
+def block_width(wanted: Wanted, source: Any) -> int:
+    """Return how many vectors are multiplied at once.
+
+    With fewer at once fewer are needed in all. But a table is read once for each block, and BLAS likes wide ones; a
+    packed table is read fast. Of sparse rows wide blocks leave the cache.
+    """
+    if isinstance(source, Whole) and sparse.issparse(source.X):
+        width = NARROWEST
+    elif wanted.share is not None:
+        width = SHARE_BLOCK
+    elif is_packed(source):
+        width = int(np.clip(round(PACKED_SHARE * wanted.count / GROUP) * GROUP, GROUP, WIDEST))
+    else:
+        width = int(np.clip(wanted.count + 6, NARROWEST, WIDEST))
+    return min(width, operator_size(source))
+
+
+def is_packed(source: Any) -> bool:
+    return isinstance(source, Whole) and source.is_packed()
 
 
 ROUTES: dict[str, Callable[[Any, Request], Steps]] = {

@@ -22,8 +22,6 @@ from eigenwood.core.spectral.centred import (
     column_products,
     normal_by_columns,
     normal_by_rows,
-    normal_of_packed,
-    packed_columns,
 )
 from eigenwood.core.spectral.gram import gram_of
 from eigenwood.core.spectral.moments import (
@@ -36,6 +34,7 @@ from eigenwood.core.spectral.moments import (
     no_column_moments,
     no_moments,
 )
+from eigenwood.core.spectral.packed import normal_of_packed, packed
 from eigenwood.core.threads import ahead, row_blocks
 
 CHUNK_VALUES = 2**26  # of a table in memory, between two looks at the clock
@@ -106,7 +105,7 @@ class Whole:
     def operator(self, scaling: Scaling, n_threads: int) -> Callable[[np.ndarray], np.ndarray]:
         A = self.centred(scaling)
         if self.is_packed():
-            blocks = packed_columns(A, n_threads)
+            blocks = packed(A, n_threads)
             return lambda B: normal_of_packed(blocks, B, n_threads)
         normal = normal_by_columns if self.is_wide() else normal_by_rows
         return lambda B: normal(A, B, n_threads)

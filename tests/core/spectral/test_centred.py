@@ -16,8 +16,6 @@ from eigenwood.core.spectral.centred import (
     narrow,
     normal_by_columns,
     normal_by_rows,
-    normal_of_packed,
-    packed_columns,
     row_products,
 )
 from tests.core.spectral.cases import DTYPES, FORMS, THREADS, some_weights, table
@@ -40,7 +38,6 @@ def small_blocks(monkeypatch, request):
         monkeypatch.setattr(centred, "SHORTEST", 2)
         monkeypatch.setattr(centred, "LONGEST", 6)
         monkeypatch.setattr(centred, "SPARSE_ROWS", 3)
-        monkeypatch.setattr(centred, "PACKED_COLUMNS", 4)
         monkeypatch.setattr(centred, "TILE_ROWS", 3)
         monkeypatch.setattr(centred, "TILE_COLUMNS", 5)
 
@@ -200,27 +197,6 @@ def test_a_block_is_a_part_of_a(dtype):
     assert part.dtype == dtype
     assert part.flags.c_contiguous
     assert_allclose(part, whole[3:8, 2:9], rtol=1e-5 if dtype == np.float32 else 1e-13, atol=1e-6)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_packed_copy_multiplies_as_a_does(shape, dtype):
-    A, whole = example(12, shape, dtype)
-    packed = packed_columns(A)
-    assert all(part.flags.c_contiguous and part.dtype == dtype for part in packed)
-    assert_allclose(np.hstack(packed), whole, rtol=1e-5 if dtype == np.float32 else 1e-13, atol=1e-6)
-    B = block_for(normal_by_columns, shape)
-    got, expected = normal_of_packed(packed, B), PRODUCTS[normal_by_columns](whole, B)
-    assert got.dtype == np.float64
-    assert_allclose(got, expected, atol=(3e-6 if dtype == np.float32 else 1e-12) * max(1.0, np.abs(expected).max()))
-
-
-def test_a_packed_copy_has_the_same_bits_for_any_number_of_threads():
-    A, _ = example(13, (8, 70), np.float32)
-    B = block_for(normal_by_columns, (8, 70))
-    one, *others = (normal_of_packed(packed_columns(A, n_threads), B, n_threads) for n_threads in THREADS)
-    for other in others:
-        assert_array_equal(other, one)
 
 
 @given(other_side=st.integers(1, 10**6))

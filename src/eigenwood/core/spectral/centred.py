@@ -28,7 +28,6 @@ N_LANES = 8
 BUFFER_VALUES = 2**19
 SHORTEST, LONGEST = 16, 4096  # rows or columns of a block
 SPARSE_ROWS = 32768
-PACKED_COLUMNS = 512
 TILE_ROWS, TILE_COLUMNS = 256, 1024
 
 
@@ -52,7 +51,7 @@ def normal_by_rows(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
         add_to(total, block.T @ (block @ B))
 
     blocks = row_blocks(A.X.shape[0], block_length(A.X.shape[1]))
-    return _summed(work, blocks, (A.X.shape[1], B.shape[1]), n_threads)
+    return summed(work, blocks, (A.X.shape[1], B.shape[1]), n_threads)
 
 
 def normal_by_columns(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
@@ -66,27 +65,7 @@ def normal_by_columns(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.ndarr
         add_to(total, block @ (block.T @ B))
 
     blocks = row_blocks(A.X.shape[1], block_length(A.X.shape[0]))
-    return _summed(work, blocks, (A.X.shape[0], B.shape[1]), n_threads)
-
-
-def packed_columns(A: Centred, n_threads: int = 1) -> list[np.ndarray]:
-    """Return a dense A as a list of blocks of columns, each contiguous: as large as X, for products that are repeated.
-
-    A block of columns of X itself lies scattered over the memory, and to gather it takes longer than to multiply it.
-    """
-    source, rows = narrow(A), slice(0, A.X.shape[0])
-    return results_of(lambda columns: source.block(rows, columns), row_blocks(A.X.shape[1], PACKED_COLUMNS), n_threads)
-
-
-def normal_of_packed(blocks: list[np.ndarray], B: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Return AAᵀ B for a packed A, shape (n, b)."""
-    B = np.ascontiguousarray(B, dtype=blocks[0].dtype)
-
-    def work(i: slice, total: np.ndarray) -> None:
-        block = blocks[i.start]
-        add_to(total, block @ (block.T @ B))
-
-    return _summed(work, row_blocks(len(blocks), 1), B.shape, n_threads)
+    return summed(work, blocks, (A.X.shape[0], B.shape[1]), n_threads)
 
 
 def column_products(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
@@ -149,7 +128,7 @@ def block_length(other_side: int) -> int:
     return int(np.clip(BUFFER_VALUES // other_side, SHORTEST, LONGEST))
 
 
-def _summed(work: Callable, blocks: list[slice], shape: tuple[int, int], n_threads: int) -> np.ndarray:
+def summed(work: Callable, blocks: list[slice], shape: tuple[int, ...], n_threads: int) -> np.ndarray:
     """Return the sum of what ``work`` adds for each block: lanes of blocks side by side, added in order."""
 
     def lane_sum(lane: list[slice]) -> np.ndarray:
@@ -176,7 +155,7 @@ def _sparse_normal(A: Centred, B: np.ndarray, n_threads: int) -> np.ndarray:
         _add_columns_times(A, rows, products, total)
 
     blocks = row_blocks(A.X.shape[0], SPARSE_ROWS)
-    total = _summed(work, blocks, (A.X.shape[1] + 1, B.shape[1]), n_threads)
+    total = summed(work, blocks, (A.X.shape[1] + 1, B.shape[1]), n_threads)
     return _centred_columns(A, total)
 
 
@@ -187,7 +166,7 @@ def _sparse_column_products(A: Centred, B: np.ndarray, n_threads: int) -> np.nda
     def work(rows: slice, total: np.ndarray) -> None:
         _add_columns_times(A, rows, B[rows], total)
 
-    return _centred_columns(A, _summed(work, blocks, (A.X.shape[1] + 1, B.shape[1]), n_threads))
+    return _centred_columns(A, summed(work, blocks, (A.X.shape[1] + 1, B.shape[1]), n_threads))
 
 
 def _sparse_row_products(A: Centred, B: np.ndarray, n_threads: int) -> np.ndarray:

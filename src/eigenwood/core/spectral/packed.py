@@ -1,0 +1,133 @@
+"""A wide table, centred and packed, for products with a few vectors that are repeated.
+
+    X            rows of d numbers                a block of columns lies scattered over the memory
+    packed       [ n x w ][ n x w ] … [ n x w ]   each contiguous, small enough for the cache; zeros fill the last
+    AAᵀ B        for each block:  T = A_cᵀ B,  sum of A_c T            A is read once from the memory
+
+BLAS is made for large factors; with four vectors it takes twice as long as these loops, which keep four vectors and
+four rows at hand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from eigenwood.core.spectral.centred import Centred, narrow, summed
+from eigenwood.core.threads import results_of, row_blocks
+
+BLOCK_VALUES, LEAST_WIDTH, MOST_WIDTH = 2**17, 16, 512
+GROUP = 4  # vectors, and rows, that are multiplied together
+BLOCKS_AT_ONCE = 64  # while packing: so much of a row is read at a time
+IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # sums may be made in lanes; the same ones on every call
+
+
+def packed(A: Centred, n_threads: int = 1) -> np.ndarray:
+    """Return a dense A as blocks of columns, shape (n_blocks, n, width): as large as X.
+
+    >>> A = Centred(np.eye(2), np.ones(2), np.zeros(2), np.ones(2))
+    >>> packed(A)[0, :, :3]
+    array([[1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    n, d = A.X.shape
+    width = packed_width(n)
+    blocks, source = np.empty((-(-d // width), n, width), dtype=A.X.dtype), narrow(A)
+
+    def pack(some: slice) -> None:
+        write_packed(source.X, source.roots, some.start * width, *source[2:], blocks[some])
+
+    results_of(pack, row_blocks(blocks.shape[0], BLOCKS_AT_ONCE), n_threads)
+    return blocks
+
+
+def packed_width(n_rows: int) -> int:
+    """Return how many columns a block has: a whole number of lanes, as many as fit in the cache."""
+    return int(np.clip(BLOCK_VALUES // n_rows // LEAST_WIDTH * LEAST_WIDTH, LEAST_WIDTH, MOST_WIDTH))
+
+
+def normal_of_packed(blocks: np.ndarray, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """Return AAᵀ B for a packed A, shape (n, b), in float64."""
+    n_vectors = B.shape[1]
+    vectors = np.zeros((-(-n_vectors // GROUP) * GROUP, B.shape[0]), dtype=blocks.dtype)
+    vectors[:n_vectors] = B.T
+
+    def work(i: slice, total: np.ndarray) -> None:
+        block = blocks[i.start]
+        add_normal(block, vectors, np.empty((GROUP, block.shape[1]), dtype=block.dtype), total)
+
+    total = summed(work, row_blocks(blocks.shape[0], 1), vectors.shape, n_threads)
+    return np.ascontiguousarray(total[:n_vectors].T)
+
+
+@njit(cache=True, nogil=True)
+def write_packed(X, roots, first_column, shift, rest, factor, blocks):
+    """Write √w (x - shift - rest) factor of some blocks of columns, and zeros beyond the last column."""
+    n_blocks, n_rows, width = blocks.shape
+    for i in range(n_rows):
+        for q in range(n_blocks):
+            first = first_column + q * width
+            n_here = min(width, X.shape[1] - first)
+            values, out = X[i, first : first + n_here], blocks[q, i]
+            means, rests, factors = (
+                shift[first : first + n_here],
+                rest[first : first + n_here],
+                factor[first : first + n_here],
+            )
+            for j in range(n_here):
+                out[j] = roots[i] * ((values[j] - means[j]) - rests[j]) * factors[j]
+            for j in range(n_here, width):
+                out[j] = 0
+
+
+@njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
+def add_normal(A, vectors, products, total):
+    """Add A Aᵀ v of each vector to ``total``; there is a whole number of groups of vectors."""
+    for first in range(0, vectors.shape[0], GROUP):
+        some = vectors[first : first + GROUP]
+        write_products(A, some[0], some[1], some[2], some[3], products[0], products[1], products[2], products[3])
+        sums = total[first : first + GROUP]
+        add_combined(A, products[0], products[1], products[2], products[3], sums[0], sums[1], sums[2], sums[3])
+
+
+@njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
+def write_products(A, a, b, c, d, t, u, v, w):
+    """Write Aᵀa, Aᵀb, Aᵀc and Aᵀd, four rows at a time."""
+    n_rows, width = A.shape
+    t[:], u[:], v[:], w[:] = 0, 0, 0, 0
+    for i in range(0, n_rows - GROUP + 1, GROUP):
+        p, q, r, s = A[i], A[i + 1], A[i + 2], A[i + 3]
+        # by name, because the compiler cannot know that writing to t leaves them as they are
+        a0, a1, a2, a3 = a[i], a[i + 1], a[i + 2], a[i + 3]
+        b0, b1, b2, b3 = b[i], b[i + 1], b[i + 2], b[i + 3]
+        c0, c1, c2, c3 = c[i], c[i + 1], c[i + 2], c[i + 3]
+        d0, d1, d2, d3 = d[i], d[i + 1], d[i + 2], d[i + 3]
+        for j in range(width):
+            x, y, z, o = p[j], q[j], r[j], s[j]
+            t[j] += a0 * x + a1 * y + a2 * z + a3 * o
+            u[j] += b0 * x + b1 * y + b2 * z + b3 * o
+            v[j] += c0 * x + c1 * y + c2 * z + c3 * o
+            w[j] += d0 * x + d1 * y + d2 * z + d3 * o
+    for i in range(n_rows - n_rows % GROUP, n_rows):
+        for j in range(width):
+            t[j] += a[i] * A[i, j]
+            u[j] += b[i] * A[i, j]
+            v[j] += c[i] * A[i, j]
+            w[j] += d[i] * A[i, j]
+
+
+@njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
+def add_combined(A, t, u, v, w, a, b, c, d):
+    """Add At, Au, Av and Aw; each sum over the columns is made in the type of A, and added in float64."""
+    for i in range(A.shape[0]):
+        row = A[i]
+        p = q = r = s = A.dtype.type(0)
+        for j in range(row.size):
+            p += row[j] * t[j]
+            q += row[j] * u[j]
+            r += row[j] * v[j]
+            s += row[j] * w[j]
+        a[i] += p
+        b[i] += q
+        c[i] += r
+        d[i] += s

@@ -1,0 +1,69 @@
+"""A packed table multiplies as the table does, made entry by entry."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from eigenwood.core.spectral import packed as packing
+from eigenwood.core.spectral.centred import Centred, normal_by_columns
+from eigenwood.core.spectral.packed import LEAST_WIDTH, MOST_WIDTH, normal_of_packed, packed, packed_width
+from tests.core.spectral.cases import DTYPES, THREADS, some_weights, table
+from tests.naive import pca as naive
+
+SHAPES = ((1, 1), (1, 40), (4, 16), (5, 17), (6, 31), (11, 33), (3, 64))  # rows in fours and not, blocks whole and not
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(packing, "MOST_WIDTH", LEAST_WIDTH)
+    monkeypatch.setattr(packing, "BLOCKS_AT_ONCE", 2)
+
+
+def example(seed, shape, dtype):
+    """Return A as the core has it, and A made by loops."""
+    X, weights = table(seed, *shape, dtype, 3.0), some_weights(shape[0], seed=seed)
+    middle = naive.mean(X, weights)
+    scale = np.random.default_rng(seed).uniform(0.5, 2.0, shape[1])
+    return Centred(X, np.sqrt(weights), middle, scale), naive.centred(X, weights, middle, scale)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_it_holds_the_centred_table_and_zeros(shape, dtype):
+    A, whole = example(1, shape, dtype)
+    blocks = packed(A)
+    assert blocks.dtype == dtype
+    assert blocks.shape == (-(-shape[1] // LEAST_WIDTH), shape[0], LEAST_WIDTH)
+    together = np.hstack(blocks)
+    assert_allclose(together[:, : shape[1]], whole, rtol=1e-5 if dtype == np.float32 else 1e-13, atol=1e-6)
+    assert not together[:, shape[1] :].any()
+
+
+@pytest.mark.parametrize("n_vectors", [1, 3, 4, 5, 8])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_it_multiplies_as_the_table_does(shape, dtype, n_vectors):
+    A, whole = example(2, shape, dtype)
+    B = np.random.default_rng(n_vectors).normal(size=(shape[0], n_vectors))
+    got, expected = normal_of_packed(packed(A), B), whole @ (whole.T @ B)
+    assert got.dtype == np.float64
+    within = (3e-6 if dtype == np.float32 else 1e-12) * max(1.0, np.abs(expected).max())
+    assert_allclose(got, expected, atol=within)
+    assert_allclose(got, normal_by_columns(A, B), atol=within)
+
+
+def test_it_has_the_same_bits_for_any_number_of_threads():
+    A, _ = example(3, (9, 200), np.float32)
+    B = np.random.default_rng(0).normal(size=(9, 6))
+    one, *others = (normal_of_packed(packed(A, n_threads), B, n_threads) for n_threads in THREADS)
+    for other in others:
+        assert_array_equal(other, one)
+
+
+@pytest.mark.parametrize("n_rows", [1, 100, 255, 256, 2504, 10**6])
+def test_a_block_is_some_lanes_wide(n_rows, monkeypatch):
+    monkeypatch.undo()
+    width = packed_width(n_rows)
+    assert LEAST_WIDTH <= width <= MOST_WIDTH
+    assert width % LEAST_WIDTH == 0
+    assert width <= packed_width(max(n_rows - 1, 1))
