@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from abc import ABC, abstractmethod
+from contextlib import closing
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -17,9 +19,11 @@ from sklearn.utils.validation import check_is_fitted
 from eigenwood.core.kernels.blocks import KernelFunction
 from eigenwood.core.kernels.functions import Kernel
 from eigenwood.core.kernels.sums import kernel_sums
-from eigenwood.core.margin.dual_svm import DualRule, DualStep, KernelRows, offset
+from eigenwood.core.margin.dual_svm import DualRule, DualStep, KernelRows, cheapest_offset, offset
 from eigenwood.core.margin.scores import linear_scores
-from eigenwood.core.margin.side_by_side import SideBySideStep, side_by_side
+from eigenwood.core.margin.side_by_side import SideBySideStep
+from eigenwood.core.pieces import at_once
+from eigenwood.core.threads import results_of
 from eigenwood.errors import InputError
 from eigenwood.estimators.classifying import scores_for_users
 from eigenwood.estimators.kernels import KERNEL_PARAMS, check_kernel_range, resolved_kernel
@@ -35,14 +39,16 @@ from eigenwood.estimators.svm_problems import (
     coefficients,
     gathered,
     shared,
-    solvers,
     sources,
     stacked,
+    starts,
+    steps_of,
     to_rows,
     unstacked,
     value_rounding,
+    with_small_steps,
 )
-from eigenwood.estimators.watching import TIME_LIMIT, Watch, Watched
+from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.svm import MachineFacts, machine_certificate, machine_facts
 from eigenwood.validation.arrays import check_rows, check_weights
@@ -55,6 +61,7 @@ from eigenwood.validation.threads import N_JOBS, thread_count
 
 LIKE_LIBSVM, STEPS_PER_ROW = 10_000_000, 100  # moves of pairs after which a fit is given up, at least
 COLUMN_GIVEN = "A column-vector y was passed when a 1d array was expected; y.ravel() makes one of it."
+MEASURED_ROWS = 512  # for each thread, of those that are set aside
 SAMPLED_ROWS = 64  # whose similarities are looked at before a function of the user's is believed
 DENSE_ENTRIES = 50_000_000  # of sparse support vectors that are made dense to predict
 HARD = 1e10  # what slack costs where none is allowed
@@ -103,6 +110,34 @@ class Solved(NamedTuple):
     facts: MachineFacts
 
 
+class Afterwards:
+    """How long it takes to make a model of a step: the scores of rows that are set aside must be computed.
+
+    That is measured once, on a few of these rows.
+    """
+
+    def __init__(self, rows: list[KernelRows], n_threads: int) -> None:
+        self._rows, self._threads = rows, n_threads
+        self._per_value: float | None = None
+
+    def seconds(self, step: SideBySideStep) -> float:
+        """Return about how many."""
+        unknown = [(rows, one) for rows, one in zip(self._rows, step.steps, strict=True) if one.aside.any()]
+        if not unknown:
+            return 0.0
+        if self._per_value is None:
+            self._per_value = self._measured(*unknown[0])
+        n_values = sum(float(np.count_nonzero(one.beta)) * np.count_nonzero(one.aside) for _, one in unknown)
+        return self._per_value * n_values / min(len(unknown), self._threads)
+
+    def _measured(self, rows: KernelRows, step: DualStep) -> float:
+        """Return the seconds that a kernel value takes."""
+        support, some = np.flatnonzero(step.beta), np.flatnonzero(step.aside)[: MEASURED_ROWS * self._threads]
+        start = time.perf_counter()
+        at_once(rows.exact_scores(support, step.beta[support], some))
+        return (time.perf_counter() - start) / (support.size * some.size)
+
+
 class Machine(Watched, BaseEstimator, ABC):
     """What both machines share: the way from rows to coefficients, and from rows to scores."""
 
@@ -138,22 +173,27 @@ class Machine(Watched, BaseEstimator, ABC):
         kernel = self._checked_kernel(task, gamma)
         room = self._room()
 
-        rows = sources(task.X, kernel, task.joined, room)
-        begun = None if start is None else self._begun(start, task)
-        outcome = watch.follow(
-            side_by_side(solvers(rows, task, self._rule(task), begun), room.n_threads),
-            max_rounds=len(task.problems) if len(task.problems) > 1 else None,
-            fitted=lambda step: self._attributes(task, gamma, self._solved(task, rows, step), step),
-            X=task.X,
-            y=task.y,
-        )
+        where, rule = sources(task.X, kernel, task.joined, room), self._rule(task)
+        begun = starts(task, None if start is None else self._begun(start, task))
+        with closing(steps_of(where, task, rule, begun, room.n_threads)) as steps:
+            outcome = watch.follow(
+                steps,
+                max_rounds=len(task.problems) if len(task.problems) > 1 else None,
+                fitted=lambda step: self._attributes(task, gamma, self._solved(task, where.rows, step), step),
+                X=task.X,
+                y=task.y,
+                seconds_after=Afterwards(where.rows, room.n_threads).seconds,
+            )
+        step = outcome.step
+        if outcome.reason == TIME_UP:
+            step = with_small_steps(step, where.rows, task, rule, room.n_threads)
 
-        solved = self._solved(task, rows, outcome.step)
-        for name, value in self._attributes(task, gamma, solved, outcome.step).items():
+        solved = self._solved(task, where.rows, step)
+        for name, value in self._attributes(task, gamma, solved, step).items():
             setattr(self, name, value)
         self._C_of_fit, self.stop_reason_ = self._cost(), outcome.reason
         self.certificate_ = machine_certificate([one.facts for one in solved], self.tol, self.converged_)
-        if not self.converged_ and outcome.step.last:
+        if not self.converged_ and step.last:
             warnings.warn(self._unfinished(), ConvergenceWarning, stacklevel=3)
         return self
 
@@ -235,14 +275,17 @@ class Machine(Watched, BaseEstimator, ABC):
 
     def _solved(self, task: Task, rows: list[KernelRows], step: SideBySideStep) -> list[Solved]:
         """Return the coefficients, offset and numbers of each problem."""
-        return [self._solved_one(task, column, *one) for column, one in enumerate(zip(rows, step.steps, strict=True))]
+        threads = thread_count(type(self).__name__, self.n_jobs) if len(rows) > 1 else 1
+        return results_of(
+            lambda column: self._solved_one(task, column, rows[column], step.steps[column]), range(len(rows)), threads
+        )
 
     def _solved_one(self, task: Task, column: int, source: KernelRows, step: DualStep) -> Solved:
         joined, beta, scores = task.joined[column], step.beta, step.scores
         if step.aside.any():
             support, aside = np.flatnonzero(beta), np.flatnonzero(step.aside)
-            scores[aside] = source.exact_scores(support, beta[support], aside)
-        intercept = offset(joined.dual, beta, scores)
+            scores[aside] = at_once(source.exact_scores(support, beta[support], aside))
+        intercept = (offset if step.last else cheapest_offset)(joined.dual, beta, scores)
         own_beta, own_scores = shared(task, column, beta), to_rows(task, column, scores)
         facts = problem_facts(task, column, own_beta, own_scores, intercept, source.rounding)
         if self.kernel == "linear" and not sparse.issparse(task.X):  # scores were measured from the mean of the rows

@@ -1,5 +1,7 @@
 """Several problems side by side: each solved as it would be alone."""
 
+import time
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -43,21 +45,31 @@ def test_each_is_solved_as_if_it_were_alone(n_threads):
     assert sum(step.whole for step in together) == len(SIZES)  # one whole step for each problem that is finished
 
 
+def counted(steps, taken, number):
+    """Yield the same steps, and note how many were taken."""
+    for step in steps:
+        taken[number] += 1
+        yield step
+
+
 def test_they_come_along_evenly():
-    together = list(side_by_side(problems(), 1))
-    for before, after in zip(together, together[1:], strict=False):
-        waiting = [step.n_rounds for step in after.steps if not step.last]
+    taken = [0] * len(SIZES)
+    before = taken.copy()
+    for step in side_by_side([counted(steps, taken, number) for number, steps in enumerate(problems())], 1):
+        waiting = [n for n, one in zip(taken, step.steps, strict=True) if not one.last]
         assert max(waiting, default=0) - min(waiting, default=0) <= file.TURN
-        gained = [b.n_rounds - a.n_rounds for a, b in zip(before.steps, after.steps, strict=True)]
-        assert sorted(gained)[:-1] == [0] * (len(SIZES) - 1)
-        assert 0 < max(gained) <= file.TURN
+        gained = sorted(now - then for now, then in zip(taken, before, strict=True))
+        if before != [0] * len(SIZES):
+            assert gained[:-1] == [0] * (len(SIZES) - 1)
+            assert 0 < gained[-1] <= file.TURN
+        before = taken.copy()
 
 
 def test_a_single_problem_is_seen_after_every_round():
     alone, together = list(problem(0, 30)), list(side_by_side([problem(0, 30)], 2))
     assert len(alone) == len(together)
     for one, step in zip(alone, together, strict=True):
-        assert (step.whole, step.last) == (True, one.last)
+        assert (step.whole, step.last) == (one.whole, one.last)
         assert_alike(one, step.steps[0])
 
 
@@ -74,6 +86,31 @@ def test_whoever_stops_early_has_a_step_of_every_problem():
     steps.close()
     assert len(first.steps) == len(SIZES)
     assert not first.last
+
+
+def endless(done):
+    """Yield the first step of a problem again and again, slowly; note every piece, and the end."""
+    step = next(problem(0, 8))
+    try:
+        while True:
+            time.sleep(0.01)
+            done.append("piece")
+            yield step
+    finally:
+        done.append("closed")
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_whoever_leaves_need_not_wait_for_whole_turns(n_threads, monkeypatch):
+    monkeypatch.setattr(file, "TURN", 10)
+    done = [[], [], []]
+    steps = side_by_side([endless(each) for each in done], n_threads)
+    next(steps)
+    n_done = [len(each) for each in done]
+    steps.close()
+    for each, before in zip(done, n_done, strict=True):
+        assert each[-1] == "closed"
+        assert len(each) - 1 - before <= 3  # the piece at hand, and not the rest of the turn
 
 
 def test_a_problem_that_fails_is_heard():
