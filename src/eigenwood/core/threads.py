@@ -115,10 +115,18 @@ class WorkQueue(Generic[Task, Result]):
 
     def next_result(self) -> tuple[Task, Result]:
         """Return a task and its result."""
+        result = self.result_within(None)
+        assert result is not None
+        return result
+
+    def result_within(self, seconds: float | None) -> tuple[Task, Result] | None:
+        """Return a task and its result, or None if there is none within so many seconds; on one thread there is."""
         if self._pool is None:
             task = self._waiting.popleft()
             return task, self._work(task)
-        done, _ = wait(self._running, return_when=FIRST_COMPLETED)
+        done, _ = wait(self._running, timeout=seconds, return_when=FIRST_COMPLETED)
+        if not done:
+            return None
         future = next(future for future in self._running if future in done)
         return self._running.pop(future), future.result()
 

@@ -119,16 +119,22 @@ class Afterwards:
     def __init__(self, rows: list[KernelRows], n_threads: int) -> None:
         self._rows, self._threads = rows, n_threads
         self._per_value: float | None = None
+        self._seen: list[DualStep | None] = [None] * len(rows)
+        self._n_values = [0] * len(rows)
 
     def seconds(self, step: SideBySideStep) -> float:
         """Return about how many."""
-        unknown = [(rows, one) for rows, one in zip(self._rows, step.steps, strict=True) if one.aside.any()]
-        if not unknown:
+        for k, one in enumerate(step.steps):
+            if one is not self._seen[k]:  # of many problems, few have changed
+                self._seen[k] = one
+                self._n_values[k] = int(np.count_nonzero(one.beta)) * int(np.count_nonzero(one.aside))
+        n_problems = sum(n > 0 for n in self._n_values)
+        if n_problems == 0:
             return 0.0
         if self._per_value is None:
-            self._per_value = self._measured(*unknown[0])
-        n_values = sum(float(np.count_nonzero(one.beta)) * np.count_nonzero(one.aside) for _, one in unknown)
-        return self._per_value * n_values / min(len(unknown), self._threads)
+            first = next(k for k, n in enumerate(self._n_values) if n > 0)
+            self._per_value = self._measured(self._rows[first], step.steps[first])
+        return self._per_value * sum(self._n_values) / min(n_problems, self._threads)
 
     def _measured(self, rows: KernelRows, step: DualStep) -> float:
         """Return the seconds that a kernel value takes."""
@@ -285,7 +291,7 @@ class Machine(Watched, BaseEstimator, ABC):
         if step.aside.any():
             support, aside = np.flatnonzero(beta), np.flatnonzero(step.aside)
             scores[aside] = at_once(source.exact_scores(support, beta[support], aside))
-        intercept = (offset if step.last else cheapest_offset)(joined.dual, beta, scores)
+        intercept = (offset if step.converged else cheapest_offset)(joined.dual, beta, scores)
         own_beta, own_scores = shared(task, column, beta), to_rows(task, column, scores)
         facts = problem_facts(task, column, own_beta, own_scores, intercept, source.rounding)
         if self.kernel == "linear" and not sparse.issparse(task.X):  # scores were measured from the mean of the rows

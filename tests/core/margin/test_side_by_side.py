@@ -1,5 +1,6 @@
 """Several problems side by side: each solved as it would be alone."""
 
+import threading
 import time
 
 import numpy as np
@@ -45,24 +46,37 @@ def test_each_is_solved_as_if_it_were_alone(n_threads):
     assert sum(step.whole for step in together) == len(SIZES)  # one whole step for each problem that is finished
 
 
-def counted(steps, taken, number):
-    """Yield the same steps, and note how many were taken."""
-    for step in steps:
-        taken[number] += 1
-        yield step
-
-
 def test_they_come_along_evenly():
-    taken = [0] * len(SIZES)
-    before = taken.copy()
-    for step in side_by_side([counted(steps, taken, number) for number, steps in enumerate(problems())], 1):
-        waiting = [n for n, one in zip(taken, step.steps, strict=True) if not one.last]
+    together = list(side_by_side(problems(), 1))
+    turns = 0
+    for before, after in zip(together, together[1:], strict=False):
+        waiting = [step.n_rounds for step in after.steps if not step.last]
         assert max(waiting, default=0) - min(waiting, default=0) <= file.TURN
-        gained = sorted(now - then for now, then in zip(taken, before, strict=True))
-        if before != [0] * len(SIZES):
-            assert gained[:-1] == [0] * (len(SIZES) - 1)
-            assert 0 < gained[-1] <= file.TURN
-        before = taken.copy()
+        gained = [b.n_rounds - a.n_rounds for a, b in zip(before.steps, after.steps, strict=True)]
+        assert sorted(gained)[:-1] == [0] * (len(SIZES) - 1)
+        assert 0 <= max(gained) <= 1
+        turns += max(gained)
+    assert turns == sum(step.n_rounds for step in together[-1].steps) > 20
+
+
+def test_only_one_is_in_the_middle_of_a_round():
+    """Those that wait need no memory for it."""
+    for step in side_by_side(problems(), 1):
+        assert sum(not one.whole for one in step.steps) <= 1
+
+
+def test_the_clock_can_be_looked_at_while_all_are_at_work():
+    may_end = threading.Event()
+
+    def patient():
+        yield next(problem(0, 8))
+        may_end.wait(10)
+        yield next(problem(0, 8))._replace(last=True)
+
+    steps = side_by_side([patient(), patient()], 2)
+    assert not next(steps).last
+    may_end.set()
+    assert list(steps)[-1].last
 
 
 def test_a_single_problem_is_seen_after_every_round():

@@ -214,6 +214,7 @@ class _Work:
         most = min(STEPS_PER_VARIABLE * members.size, self._rule.max_steps - self.n_steps)
         ridge = dual.ridge[members]
         n_steps, growth = improve(K, ridge, errors, beta, *bounds, dual.epsilon, self._rule.tol, SHARE, most)
+        del K  # what follows is long
         inside = (beta > bounds[0]) & (beta < bounds[1]) & (beta != 0.0)
         yield
         yield from self._add(members, beta, inside)
