@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 import time
 import warnings
 
@@ -533,6 +534,33 @@ def test_similarities_that_are_not_mutual(machine):
         "way round."
     )
     assert sentence(machine(kernel=lopsided), X, y).startswith(f"{who}: kernel must be symmetric; got ")
+
+
+@both
+@pytest.mark.parametrize("row", [1, 17, 150, 298])
+def test_a_kernel_that_is_lopsided_for_one_row_only(machine, row):
+    """No sample of rows need hold it; but every row is compared with some others."""
+
+    def lopsided_for_one(A, B):
+        return rbf_kernel(A, B, gamma=0.2) * np.where((X[row] == B).all(axis=1), 3.0, 1.0)
+
+    told = sentence(machine(kernel=lopsided_for_one), X, TARGETS[machine])
+    assert told.startswith(f"{machine.__name__}: kernel must be symmetric; got ")
+
+
+@pytest.mark.parametrize("y", [TWO, FOUR])
+def test_a_function_of_the_users_is_never_called_from_two_threads_at_once(y):
+    busy = threading.Lock()
+
+    def alone(A, B):
+        assert busy.acquire(blocking=False)
+        time.sleep(0.001)
+        busy.release()
+        return rbf_kernel(A, B, gamma=0.2)
+
+    model = SVC(kernel=alone, n_jobs=4).fit(X, y)
+    model.predict(QUERIES)
+    assert verify(model, X, y).holds
 
 
 def test_the_rows_of_a_lopsided_kernel_are_named_as_they_were_given():

@@ -52,7 +52,14 @@ from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.svm import MachineFacts, machine_certificate, machine_facts
 from eigenwood.validation.arrays import check_rows, check_weights
-from eigenwood.validation.kernels import check_dense_gram, check_holds_rows, check_square, check_symmetric, gamma_value
+from eigenwood.validation.kernels import (
+    check_dense_gram,
+    check_holds_rows,
+    check_square,
+    check_symmetric,
+    gamma_value,
+    symmetric_function,
+)
 from eigenwood.validation.memory import MEMORY_LIMIT, memory_bytes
 from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Infinite, Number, Seed, check_params
 from eigenwood.validation.state import Array
@@ -218,7 +225,7 @@ class Machine(Watched, BaseEstimator, ABC):
     def _sums(self, X: Any) -> np.ndarray:
         """Return the scores less b, Σ β_i k(x_i, x); only support vectors are touched."""
         table = unstacked(self.dual_coef_, self.n_support_)
-        threads = thread_count(type(self).__name__, self.n_jobs)
+        threads = self._threads()
         if self.kernel == "precomputed":
             return X[:, self.support_] @ table
         if self.kernel == "linear":
@@ -268,12 +275,18 @@ class Machine(Watched, BaseEstimator, ABC):
             some = np.unique(np.linspace(0, task.y.size - 1, SAMPLED_ROWS).astype(np.intp))
             K = kernel(task.X[some], task.X[some])
             check_symmetric(type(self).__name__, K, "kernel", task.joined_places()[some])
+            return symmetric_function(type(self).__name__, kernel)
         return kernel
 
     def _room(self) -> Room:
         """Return the memory and the threads that may be used."""
         limit = self.cache_size if self.memory_limit is None else self.memory_limit
-        return Room(memory_bytes(limit), thread_count(type(self).__name__, self.n_jobs))
+        return Room(memory_bytes(limit), self._threads())
+
+    def _threads(self) -> int:
+        """Return how many threads may be used: a function of the user's is never called from two at once."""
+        asked = thread_count(type(self).__name__, self.n_jobs)
+        return 1 if callable(self.kernel) else asked
 
     def _rule(self, task: Task) -> DualRule:
         most = max(LIKE_LIBSVM, STEPS_PER_ROW * task.places.size)
@@ -281,7 +294,7 @@ class Machine(Watched, BaseEstimator, ABC):
 
     def _solved(self, task: Task, rows: list[KernelRows], step: SideBySideStep) -> list[Solved]:
         """Return the coefficients, offset and numbers of each problem."""
-        threads = thread_count(type(self).__name__, self.n_jobs) if len(rows) > 1 else 1
+        threads = self._threads() if len(rows) > 1 else 1
         return results_of(
             lambda column: self._solved_one(task, column, rows[column], step.steps[column]), range(len(rows)), threads
         )
