@@ -341,7 +341,8 @@ def steps_of(
 def unmeasured(beta: np.ndarray) -> DualStep:
     """Return the step of a problem that was not begun: its scores are known only where no coefficient is above 0."""
     aside = np.full(beta.size, bool(beta.any()))
-    return DualStep(beta, np.zeros(beta.size), aside, np.inf, 0, 0, converged=False, whole=False, last=False)
+    due = int(np.count_nonzero(aside))
+    return DualStep(beta, np.zeros(beta.size), aside, np.inf, 0, 0, converged=False, whole=False, last=False, due=due)
 
 
 def with_small_steps(

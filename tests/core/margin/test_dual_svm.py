@@ -269,6 +269,28 @@ def test_every_step_can_be_the_model(made, kind, eager, monkeypatch):
     assert seen[-1].converged
 
 
+def test_what_is_due_is_said_before_it_is_done_and_not_again(eager, monkeypatch):
+    """So whoever has the time for the scores of rows set aside is not stopped in the middle of computing them."""
+    in_small_pieces(monkeypatch)
+    X, signs, _, costs = drawn(20, n_rows=40)
+    steps = dual_svm_steps(recent(X), class_dual(signs, 3.0 * costs), DualRule(1e-5, ENOUGH, most_members=4))
+    n_said = n_going_on = 0
+    before = next(steps)
+    for step in steps:
+        n_aside = np.count_nonzero(step.aside)
+        if step.due == 0 and n_aside:
+            assert before.due >= n_aside or before.due == 0
+            n_going_on += 1
+        else:
+            assert step.due >= n_aside
+            n_said += step.due > 0
+        before = step
+    assert n_said > 0
+    assert n_going_on > 0
+    assert before.last
+    assert before.due == 0
+
+
 def test_no_piece_is_large(monkeypatch):
     """A user's function tells how much is computed between two steps: a strip of columns at most."""
     in_small_pieces(monkeypatch)

@@ -91,6 +91,7 @@ class DualStep(NamedTuple):
     converged: bool
     whole: bool  # no round is under way
     last: bool
+    due: int = 0  # rows whose scores must be computed before anything else, if no step follows or if one does
 
 
 def dual_svm_steps(
@@ -102,10 +103,10 @@ def dual_svm_steps(
     """
     work = _Work(rows, dual, rule, start)
     while True:
-        is_done = yield from _standing(work.step, work.is_done())
+        is_done = yield from _standing(work.step, work.is_done(), due=0)
         last = is_done or work.n_steps >= rule.max_steps or work.is_stuck()
         if last:
-            yield from _standing(work.step, work.measure())
+            yield from _standing(work.step, work.measure(), due=0)
         step = work.step(is_done and not work.is_at_limit(), last)._replace(whole=True)
         yield step
         if last:
@@ -124,16 +125,25 @@ def small_step(rows: KernelRows, dual: Dual, rule: DualRule) -> DualStep:
     return work.step()
 
 
-def _standing(where: Callable[[], DualStep], work: Pieces[Result]) -> Generator[DualStep, None, Result]:
-    """Do some work and return its result; at its pauses, yield where the solver stood at the first of them."""
+def _standing(
+    where: Callable[[], DualStep], work: Pieces[Result], due: int | None = None
+) -> Generator[DualStep, None, Result]:
+    """Do some work and return its result; at its pauses, yield where the solver stood at the first of them.
+
+    ``due`` is what is due after the first pause: who was let go on then is not stopped for it again.
+    """
     step = None
     while True:
         try:
             next(work)
         except StopIteration as end:
             return end.value
-        step = where() if step is None else step
-        yield step
+        if step is None:
+            step = where()
+            yield step
+            step = step if due is None else step._replace(due=due)
+        else:
+            yield step
 
 
 class _Work:
@@ -149,6 +159,7 @@ class _Work:
             at_once(self._renew_scores(np.arange(rows.n_rows)))
         self._members = np.empty(0, dtype=np.int64)
         self._is_complete = True  # the scores of all rows are known
+        self._due = 0  # rows whose scores are about to be computed
         self._size = max(2, min(rule.most_members, max(LEAST_MEMBERS, rows.n_rows // MEMBER_SHARE), rows.n_rows))
         self._spent = self._total = 0.0
         self._lowest = np.inf  # violation before a round
@@ -201,6 +212,7 @@ class _Work:
             converged,
             whole=False,
             last=last,
+            due=max(self._due, int(np.count_nonzero(aside))),
         )
 
     def do_round(self) -> Pieces[None]:
@@ -275,6 +287,9 @@ class _Work:
     def _renew_scores(self, of: np.ndarray) -> Pieces[None]:
         if of.size == 0:
             return
+        self._due = of.size
+        yield
+        self._due = 0
         support = np.flatnonzero(self._beta)
         self._scores[of] = yield from self._rows.exact_scores(support, self._beta[support], of)
 
