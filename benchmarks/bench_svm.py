@@ -6,7 +6,7 @@ from functools import partial
 from importlib import import_module
 
 from benchmarks.bench_tree import EXPLAINED, SHARE_RIGHT, all_rows_to_learn_from, predicting
-from benchmarks.case import Arrays, Case, first_rows
+from benchmarks.case import Arrays, Case, Quality, first_rows
 from benchmarks.data import california_scaled, census_in_zeros_and_ones, covertype_two_classes, mnist_split
 from benchmarks.quality import TEST_ACCURACY
 
@@ -87,6 +87,14 @@ def fifteen_thousand_digits() -> Arrays:
     return {**arrays, "X_test": arrays["X_test"][again], "y_test": arrays["y_test"][again]}
 
 
+def share_of_the_gap(arrays: Arrays, model) -> float:
+    """Return what a model may cost beyond the best one, as a share of what it costs."""
+    return float(model.duality_gap_[0] / model.certificate_["primal"].value)
+
+
+GAP = Quality("duality gap / primal", share_of_the_gap, better="lower")
+
+
 def enough_to_compile(arrays: Arrays) -> Arrays:
     return first_rows(arrays, 2048)
 
@@ -147,6 +155,14 @@ CASES = [
         contenders={"eigenwood": ours(**FOREST, time_limit=LIMIT), "scikit-learn-intelex": intelex(**FOREST)},
         quality=TEST_ACCURACY,
         target="a usable model after a minute",
+        small=enough_to_compile,
+    ),
+    Case(
+        name="gap_after_a_minute",
+        make=hundred_thousand_patches,
+        contenders={"eigenwood": ours(**FOREST, time_limit=LIMIT)},
+        quality=GAP,
+        target="the model of covertype_100000_in_a_minute says how far it may be from the best one",
         small=enough_to_compile,
     ),
 ]

@@ -17,7 +17,7 @@ from eigenwood.core.kernels.functions import KERNELS, Kernel
 from eigenwood.core.kernels.source import KernelValues
 from eigenwood.core.margin import kernel_perceptron, perceptron, scores
 from eigenwood.core.rows import rows_of
-from eigenwood.core.threads import ahead, one_blas_thread, results_of, row_blocks
+from eigenwood.core.threads import ahead, one_blas_thread, results_in_turn, results_of, row_blocks
 
 THREADS = (1, 2, 8)
 
@@ -102,6 +102,30 @@ def test_after_an_error_waiting_tasks_are_dropped():
     with pytest.raises(LookupError):
         results_of(work, range(200), n_threads=2)
     assert len(begun) < 100
+
+
+@pytest.mark.parametrize("n_threads", THREADS)
+def test_results_in_turn_are_the_same(n_threads):
+    assert list(results_in_turn(lambda task: task * task, range(20), n_threads)) == [task * task for task in range(20)]
+
+
+@pytest.mark.parametrize("n_threads", THREADS)
+def test_whoever_leaves_has_no_tasks_begun_any_more_and_blas_as_it_was(n_threads, two_blas_threads):
+    begun = []
+
+    def work(task):
+        begun.append(task)
+        time.sleep(0.005)
+        return blas_threads()
+
+    results = results_in_turn(work, range(200), n_threads)
+    assert set(next(results)) == set(blas_threads()) == {1}
+    results.close()
+    n_begun = len(begun)
+    assert n_begun < 100
+    time.sleep(0.02)
+    assert len(begun) == n_begun
+    assert set(blas_threads()) == {2}
 
 
 # ---- one item ahead ----------------------------------------------------------------------------------------------

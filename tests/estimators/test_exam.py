@@ -564,12 +564,15 @@ LATEST = 1.2 * LIMIT + 0.2
 def test_a_time_limit_is_kept(entry, params):
     if is_transformer(entry):
         pytest.skip("its fit takes no time worth limiting")
-    ends = "max_iter" not in entry.estimator.PARAMS or entry.estimator.__name__ in COUNTS_MOVES
-    n_rows = 30_000 if ends else 2000  # a tree ends when every row has its leaf, a machine when every row has its C
-    X = np.tile(table(n_rows, 40), (2, 1))
-    y = np.arange(2 * n_rows) // n_rows  # every row has both labels, so no other fit ever ends by itself
     rules = entry.estimator.PARAMS
     endless = {name: value for name, value in ENDLESS.items() if name in rules and rules[name].allows(value)}
+    n_rows = 2000
+    if entry.estimator.__name__ in COUNTS_MOVES:  # it ends when every row has its C: after seconds, on one thread
+        n_rows, endless["n_jobs"] = 15_000, 1
+    elif "max_iter" not in rules:  # a tree ends when every row has its leaf
+        n_rows = 30_000
+    X = np.tile(table(n_rows, 40), (2, 1))
+    y = np.arange(2 * n_rows) // n_rows  # every row has both labels, so no other fit ever ends by itself
     short(entry, params).fit(X[::8], y[::8])  # compiles
     model, seconds = made(entry, params, **endless, time_limit=LIMIT), []
     while len(seconds) < 3 and not (seconds and seconds[-1] <= LATEST):  # another worker may have had the machine

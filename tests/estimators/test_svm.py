@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 import time
 import warnings
 
@@ -20,7 +21,10 @@ from sklearn.preprocessing import StandardScaler
 
 import eigenwood
 from eigenwood import SVC, SVR, verify
+from eigenwood.core.margin.dual_svm import DualStep
+from eigenwood.core.margin.side_by_side import SideBySideStep
 from eigenwood.errors import InputError
+from eigenwood.estimators.svm import Afterwards
 from tests.estimators.exam import Recorder, assert_learnt_the_same, classes_on, table
 from tests.models.crafting import assert_one_sentence
 
@@ -263,6 +267,78 @@ def test_a_time_limit_leaves_a_model_and_its_true_gap(machine):
     assert model.duality_gap_[0] == pytest.approx(model.certificate_["gap"].value)
 
 
+class Looks:
+    """A clock that is a second further at every look."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        self.now += 1.0
+        return self.now
+
+
+@pytest.mark.parametrize("n_looks", [1, 2, 3, 5, 8, 13, 21, 34, 55])
+@pytest.mark.parametrize("case", ["two classes", "five classes", "function", "linear", "amounts"])
+def test_wherever_time_is_up_there_is_a_model_with_its_true_gap(case, n_looks, monkeypatch):
+    """In the middle of rounds, between them, and before the first; with rows set aside as well."""
+    monkeypatch.setattr("eigenwood.estimators.watching.time", Looks())
+    monkeypatch.setattr("eigenwood.core.margin.dual_svm.ADD_WORK", 1e9)  # set aside whoever can be
+    for name, size in (("BLOCK_COLUMNS", 64), ("TILE_COLUMNS", 64), ("TILE_ROWS", 64)):
+        monkeypatch.setattr(f"eigenwood.core.kernels.recent.{name}", size)
+    monkeypatch.setattr("eigenwood.core.margin.dual_svm.LEAST_MEMBERS", 48)
+    y = {"five classes": classes_on(X, 5), "amounts": AMOUNTS}.get(case, TWO)
+    options = {"function": {"kernel": linear_kernel}, "linear": {"kernel": "linear"}}.get(case, {})
+    model = (SVR if case == "amounts" else SVC)(C=10.0, time_limit=float(n_looks), n_jobs=1, **options).fit(X, y)
+    assert model.stop_reason_ == "time_limit"
+    assert not model.converged_
+    found = verify(model, X, y)
+    assert found.holds
+    assert model.certificate_.holds
+    for claim, told in zip(found.claims, model.certificate_.claims, strict=True):
+        assert claim.value == pytest.approx(told.value, rel=1e-3, abs=1e-3)
+    assert model.support_.size > 1
+    assert model.score(X, y) > (0.25 if case == "five classes" else 0.5 if case != "amounts" else 0.0)
+
+
+def test_a_warm_start_is_not_lost_for_want_of_time():
+    rows = table(3000, 4)
+    y = classes_on(rows, 5)
+    model = SVC(warm_start=True, C=2.0).fit(rows, y)
+    before = model.decision_function(rows)
+    model.set_params(time_limit=1e-9).fit(rows, y)
+    assert model.stop_reason_ == "time_limit"
+    np.testing.assert_allclose(model.decision_function(rows), before, atol=1e-3)
+    assert verify(model, rows, y).holds
+
+
+def test_the_time_to_measure_rows_that_are_set_aside_is_kept_back():
+    """It is measured on some of these rows, once, and grows as they and the support vectors do."""
+
+    class Slow:
+        n_asked = 0
+
+        def exact_scores(self, rows, beta, of):
+            self.n_asked += 1
+            time.sleep(0.02 if self.n_asked > 1 else 1.0)  # loading takes its time, once
+            yield
+            return np.zeros(of.size)
+
+    def step(n_support, n_aside):
+        beta, aside = np.zeros(2000), np.zeros(2000, dtype=bool)
+        beta[:n_support], aside[2000 - n_aside :] = 1.0, True
+        return SideBySideStep((DualStep(beta, beta, aside, 1.0, 1, 1, False, True, False, n_aside),), True, False)
+
+    rows = Slow()
+    after = Afterwards([rows], 1)
+    assert after.seconds(step(100, 0)) == 0.0
+    assert rows.n_asked == 0
+    one = after.seconds(step(100, 512))
+    assert 0.02 <= one < 1.0
+    assert after.seconds(step(200, 1536)) == pytest.approx(6.0 * one)
+    assert rows.n_asked == 3
+
+
 @both
 @pytest.mark.parametrize("memory_limit", [1e-9, 0.05])
 def test_little_memory_gives_the_same_model(machine, memory_limit):
@@ -458,6 +534,33 @@ def test_similarities_that_are_not_mutual(machine):
         "way round."
     )
     assert sentence(machine(kernel=lopsided), X, y).startswith(f"{who}: kernel must be symmetric; got ")
+
+
+@both
+@pytest.mark.parametrize("row", [1, 17, 150, 298])
+def test_a_kernel_that_is_lopsided_for_one_row_only(machine, row):
+    """No sample of rows need hold it; but every row is compared with some others."""
+
+    def lopsided_for_one(A, B):
+        return rbf_kernel(A, B, gamma=0.2) * np.where((X[row] == B).all(axis=1), 3.0, 1.0)
+
+    told = sentence(machine(kernel=lopsided_for_one), X, TARGETS[machine])
+    assert told.startswith(f"{machine.__name__}: kernel must be symmetric; got ")
+
+
+@pytest.mark.parametrize("y", [TWO, FOUR])
+def test_a_function_of_the_users_is_never_called_from_two_threads_at_once(y):
+    busy = threading.Lock()
+
+    def alone(A, B):
+        assert busy.acquire(blocking=False)
+        time.sleep(0.001)
+        busy.release()
+        return rbf_kernel(A, B, gamma=0.2)
+
+    model = SVC(kernel=alone, n_jobs=4).fit(X, y)
+    model.predict(QUERIES)
+    assert verify(model, X, y).holds
 
 
 def test_the_rows_of_a_lopsided_kernel_are_named_as_they_were_given():

@@ -26,10 +26,11 @@ def counting(n_rounds, parts=3, seconds=0.0):
 
 
 class Counter(Watched, BaseEstimator):
-    def __init__(self, time_limit=None, seconds=0.0, stop_at=None):
+    def __init__(self, time_limit=None, seconds=0.0, stop_at=None, afterwards=None):
         self.time_limit = time_limit
         self.seconds = seconds
         self.stop_at = stop_at
+        self.afterwards = afterwards
 
     @with_callbacks
     def fit(self, X=None, y=None):
@@ -38,6 +39,7 @@ class Counter(Watched, BaseEstimator):
             max_rounds=5,
             fitted=lambda step: {"n_": step.n},
             wants_stop=lambda step: step.n == self.stop_at,
+            seconds_after=lambda step: (self.afterwards or {}).get(step.n, 0.0),
         )
         return self
 
@@ -61,6 +63,15 @@ class Recorder:
 
     def teardown(self, estimator, context):
         self.torn_down += 1
+
+
+@pytest.mark.parametrize("n", [4, 6])
+def test_time_is_up_when_no_more_is_left_than_the_model_takes(n):
+    """In the middle of a round as at its end; without a limit nobody asks."""
+    outcome = Counter(time_limit=1e6, afterwards={n: 1e7}).fit().outcome_
+    assert (outcome.reason, outcome.step.n) == ("time_limit", n)
+    assert Counter(time_limit=1e6, afterwards={n: 1e5}).fit().outcome_.reason == "finished"
+    assert Counter(afterwards={n: 1e7}).fit().outcome_.reason == "finished"
 
 
 def test_to_the_end():

@@ -41,12 +41,22 @@ def results_of(work: Callable[[Task], Result], tasks: Sequence[Task], n_threads:
     >>> results_of(lambda block: block.stop - block.start, row_blocks(5, 2), n_threads=2)
     [2, 2, 1]
     """
+    return list(results_in_turn(work, tasks, n_threads))
+
+
+def results_in_turn(work: Callable[[Task], Result], tasks: Sequence[Task], n_threads: int) -> Iterator[Result]:
+    """Yield the same results one by one; whoever closes the generator leaves the tasks undone that nobody has begun.
+
+    >>> next(results_in_turn(lambda block: block.stop - block.start, row_blocks(5, 2), n_threads=2))
+    2
+    """
     with one_blas_thread():
         if n_threads == 1 or len(tasks) < 2:
-            return [work(task) for task in tasks]
+            yield from map(work, tasks)
+            return
         pool = ThreadPoolExecutor(min(n_threads, len(tasks)))
         try:
-            return list(pool.map(work, tasks))
+            yield from pool.map(work, tasks)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -105,10 +115,18 @@ class WorkQueue(Generic[Task, Result]):
 
     def next_result(self) -> tuple[Task, Result]:
         """Return a task and its result."""
+        result = self.result_within(None)
+        assert result is not None
+        return result
+
+    def result_within(self, seconds: float | None) -> tuple[Task, Result] | None:
+        """Return a task and its result, or None if there is none within so many seconds; on one thread there is."""
         if self._pool is None:
             task = self._waiting.popleft()
             return task, self._work(task)
-        done, _ = wait(self._running, return_when=FIRST_COMPLETED)
+        done, _ = wait(self._running, timeout=seconds, return_when=FIRST_COMPLETED)
+        if not done:
+            return None
         future = next(future for future in self._running if future in done)
         return self._running.pop(future), future.result()
 

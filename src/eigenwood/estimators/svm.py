@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from abc import ABC, abstractmethod
+from contextlib import closing
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -17,9 +19,11 @@ from sklearn.utils.validation import check_is_fitted
 from eigenwood.core.kernels.blocks import KernelFunction
 from eigenwood.core.kernels.functions import Kernel
 from eigenwood.core.kernels.sums import kernel_sums
-from eigenwood.core.margin.dual_svm import DualRule, DualStep, KernelRows, offset
+from eigenwood.core.margin.dual_svm import DualRule, DualStep, KernelRows, cheapest_offset, offset
 from eigenwood.core.margin.scores import linear_scores
-from eigenwood.core.margin.side_by_side import SideBySideStep, side_by_side
+from eigenwood.core.margin.side_by_side import SideBySideStep
+from eigenwood.core.pieces import at_once
+from eigenwood.core.threads import results_of
 from eigenwood.errors import InputError
 from eigenwood.estimators.classifying import scores_for_users
 from eigenwood.estimators.kernels import KERNEL_PARAMS, check_kernel_range, resolved_kernel
@@ -35,18 +39,27 @@ from eigenwood.estimators.svm_problems import (
     coefficients,
     gathered,
     shared,
-    solvers,
     sources,
     stacked,
+    starts,
+    steps_of,
     to_rows,
     unstacked,
     value_rounding,
+    with_small_steps,
 )
-from eigenwood.estimators.watching import TIME_LIMIT, Watch, Watched
+from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.svm import MachineFacts, machine_certificate, machine_facts
 from eigenwood.validation.arrays import check_rows, check_weights
-from eigenwood.validation.kernels import check_dense_gram, check_holds_rows, check_square, check_symmetric, gamma_value
+from eigenwood.validation.kernels import (
+    check_dense_gram,
+    check_holds_rows,
+    check_square,
+    check_symmetric,
+    gamma_value,
+    symmetric_function,
+)
 from eigenwood.validation.memory import MEMORY_LIMIT, memory_bytes
 from eigenwood.validation.params import AnyOf, Choice, ClassWeights, Flag, Infinite, Number, Seed, check_params
 from eigenwood.validation.state import Array
@@ -55,6 +68,7 @@ from eigenwood.validation.threads import N_JOBS, thread_count
 
 LIKE_LIBSVM, STEPS_PER_ROW = 10_000_000, 100  # moves of pairs after which a fit is given up, at least
 COLUMN_GIVEN = "A column-vector y was passed when a 1d array was expected; y.ravel() makes one of it."
+MEASURED_ROWS = 512  # for each thread
 SAMPLED_ROWS = 64  # whose similarities are looked at before a function of the user's is believed
 DENSE_ENTRIES = 50_000_000  # of sparse support vectors that are made dense to predict
 HARD = 1e10  # what slack costs where none is allowed
@@ -103,6 +117,43 @@ class Solved(NamedTuple):
     facts: MachineFacts
 
 
+class Afterwards:
+    """How long it takes to make a model of a step, or to go on: the scores of rows that are set aside must be computed.
+
+    That is measured once, on a few rows. It is not kept back in vain: who finishes needs the same time for it.
+    """
+
+    def __init__(self, rows: list[KernelRows], n_threads: int) -> None:
+        self._rows, self._threads = rows, n_threads
+        self._per_value: float | None = None
+        self._seen: list[DualStep | None] = [None] * len(rows)
+        self._n_values = [0] * len(rows)
+
+    def seconds(self, step: SideBySideStep) -> float:
+        """Return about how many."""
+        for k, one in enumerate(step.steps):
+            if one is not self._seen[k]:  # of many problems, few have changed
+                self._seen[k] = one
+                self._n_values[k] = int(np.count_nonzero(one.beta)) * one.due
+        n_problems = sum(n > 0 for n in self._n_values)
+        if n_problems == 0:
+            return 0.0
+        if self._per_value is None:
+            first = next(k for k, n in enumerate(self._n_values) if n > 0)
+            self._per_value = self._measured(self._rows[first], step.steps[first])
+        return self._per_value * sum(self._n_values) / min(n_problems, self._threads)
+
+    def _measured(self, rows: KernelRows, step: DualStep) -> float:
+        """Return the seconds that a kernel value takes."""
+        support, some = np.flatnonzero(step.beta), np.arange(min(step.beta.size, MEASURED_ROWS * self._threads))
+        seconds = []
+        for of in (some[:1], some, some):  # the first may have to load compiled code; the others are not alone here
+            start = time.perf_counter()
+            at_once(rows.exact_scores(support, step.beta[support], of))
+            seconds.append(time.perf_counter() - start)
+        return min(seconds[1:]) / (support.size * some.size)
+
+
 class Machine(Watched, BaseEstimator, ABC):
     """What both machines share: the way from rows to coefficients, and from rows to scores."""
 
@@ -138,22 +189,27 @@ class Machine(Watched, BaseEstimator, ABC):
         kernel = self._checked_kernel(task, gamma)
         room = self._room()
 
-        rows = sources(task.X, kernel, task.joined, room)
-        begun = None if start is None else self._begun(start, task)
-        outcome = watch.follow(
-            side_by_side(solvers(rows, task, self._rule(task), begun), room.n_threads),
-            max_rounds=len(task.problems) if len(task.problems) > 1 else None,
-            fitted=lambda step: self._attributes(task, gamma, self._solved(task, rows, step), step),
-            X=task.X,
-            y=task.y,
-        )
+        where, rule = sources(task.X, kernel, task.joined, room), self._rule(task)
+        begun = starts(task, None if start is None else self._begun(start, task))
+        with closing(steps_of(where, task, rule, begun, room.n_threads)) as steps:
+            outcome = watch.follow(
+                steps,
+                max_rounds=len(task.problems) if len(task.problems) > 1 else None,
+                fitted=lambda step: self._attributes(task, gamma, self._solved(task, where.rows, step), step),
+                X=task.X,
+                y=task.y,
+                seconds_after=Afterwards(where.rows, room.n_threads).seconds,
+            )
+        step = outcome.step
+        if outcome.reason == TIME_UP:
+            step = with_small_steps(step, where.rows, task, rule, room.n_threads)
 
-        solved = self._solved(task, rows, outcome.step)
-        for name, value in self._attributes(task, gamma, solved, outcome.step).items():
+        solved = self._solved(task, where.rows, step)
+        for name, value in self._attributes(task, gamma, solved, step).items():
             setattr(self, name, value)
         self._C_of_fit, self.stop_reason_ = self._cost(), outcome.reason
         self.certificate_ = machine_certificate([one.facts for one in solved], self.tol, self.converged_)
-        if not self.converged_ and outcome.step.last:
+        if not self.converged_ and step.last:
             warnings.warn(self._unfinished(), ConvergenceWarning, stacklevel=3)
         return self
 
@@ -172,7 +228,7 @@ class Machine(Watched, BaseEstimator, ABC):
     def _sums(self, X: Any) -> np.ndarray:
         """Return the scores less b, Σ β_i k(x_i, x); only support vectors are touched."""
         table = unstacked(self.dual_coef_, self.n_support_)
-        threads = thread_count(type(self).__name__, self.n_jobs)
+        threads = self._threads()
         if self.kernel == "precomputed":
             return X[:, self.support_] @ table
         if self.kernel == "linear":
@@ -222,12 +278,18 @@ class Machine(Watched, BaseEstimator, ABC):
             some = np.unique(np.linspace(0, task.y.size - 1, SAMPLED_ROWS).astype(np.intp))
             K = kernel(task.X[some], task.X[some])
             check_symmetric(type(self).__name__, K, "kernel", task.joined_places()[some])
+            return symmetric_function(type(self).__name__, kernel)
         return kernel
 
     def _room(self) -> Room:
         """Return the memory and the threads that may be used."""
         limit = self.cache_size if self.memory_limit is None else self.memory_limit
-        return Room(memory_bytes(limit), thread_count(type(self).__name__, self.n_jobs))
+        return Room(memory_bytes(limit), self._threads())
+
+    def _threads(self) -> int:
+        """Return how many threads may be used: a function of the user's is never called from two at once."""
+        asked = thread_count(type(self).__name__, self.n_jobs)
+        return 1 if callable(self.kernel) else asked
 
     def _rule(self, task: Task) -> DualRule:
         most = max(LIKE_LIBSVM, STEPS_PER_ROW * task.places.size)
@@ -235,14 +297,17 @@ class Machine(Watched, BaseEstimator, ABC):
 
     def _solved(self, task: Task, rows: list[KernelRows], step: SideBySideStep) -> list[Solved]:
         """Return the coefficients, offset and numbers of each problem."""
-        return [self._solved_one(task, column, *one) for column, one in enumerate(zip(rows, step.steps, strict=True))]
+        threads = self._threads() if len(rows) > 1 else 1
+        return results_of(
+            lambda column: self._solved_one(task, column, rows[column], step.steps[column]), range(len(rows)), threads
+        )
 
     def _solved_one(self, task: Task, column: int, source: KernelRows, step: DualStep) -> Solved:
         joined, beta, scores = task.joined[column], step.beta, step.scores
         if step.aside.any():
             support, aside = np.flatnonzero(beta), np.flatnonzero(step.aside)
-            scores[aside] = source.exact_scores(support, beta[support], aside)
-        intercept = offset(joined.dual, beta, scores)
+            scores[aside] = at_once(source.exact_scores(support, beta[support], aside))
+        intercept = (offset if step.converged else cheapest_offset)(joined.dual, beta, scores)
         own_beta, own_scores = shared(task, column, beta), to_rows(task, column, scores)
         facts = problem_facts(task, column, own_beta, own_scores, intercept, source.rounding)
         if self.kernel == "linear" and not sparse.issparse(task.X):  # scores were measured from the mean of the rows

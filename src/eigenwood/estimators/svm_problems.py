@@ -17,7 +17,7 @@ of the problem (i, j) in line j - 1 if j > i, else in line j.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -25,16 +25,21 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.core.distinct import fingerprints
-from eigenwood.core.kernels.blocks import KernelFunction, gram_symmetric
+from eigenwood.core.kernels.blocks import KernelFunction, write_symmetric
 from eigenwood.core.kernels.functions import LINEAR, RBF, RBF_LESS_ONE, Kernel
 from eigenwood.core.kernels.plain import GivenRows, LinearRows
 from eigenwood.core.kernels.recent import KernelTable, Part, RecentRows, kernel_table
-from eigenwood.core.margin.dual_svm import Dual, DualRule, DualStep, KernelRows, dual_svm_steps, feasible
+from eigenwood.core.margin.dual_svm import Dual, DualRule, DualStep, KernelRows, dual_svm_steps, feasible, small_step
+from eigenwood.core.margin.side_by_side import SideBySideStep, side_by_side
+from eigenwood.core.pieces import Pieces
 from eigenwood.core.rows import rows_of
+from eigenwood.core.threads import results_of
 from eigenwood.validation.targets import Training
 
 HINGE, SQUARED = SLACKS = ("hinge", "squared")
 MANY_CLASSES = 4  # from here on the kernel values within a class serve several problems
+SMALL_WORK = 2e9  # multiplications, a fraction of a second: of rounds where there was no time for any
+LEAST_SMALL, MOST_SMALL = 8, 128  # rows in each of these
 DENSE_SHARE = 0.25  # of the memory, for sparse rows made dense and for kernel values within classes
 
 
@@ -215,15 +220,35 @@ class Room(NamedTuple):
     n_threads: int
 
 
-def sources(X: Any, kernel: Kernel | KernelFunction | None, problems: list[Problem], room: Room) -> list[KernelRows]:
+class Sources(NamedTuple):
+    """Where each problem gets its kernel values, and what must be written before it does."""
+
+    rows: list[KernelRows]
+    writing: Pieces[None]
+
+
+def sources(X: Any, kernel: Kernel | KernelFunction | None, problems: list[Problem], room: Room) -> Sources:
     """Return where each problem gets its kernel values; without a kernel, X holds them."""
     threads = room.n_threads if len(problems) == 1 else 1  # several problems run side by side
     if kernel is None:
-        return [GivenRows(given_part(X, problem), threads) for problem in problems]
+        return Sources([GivenRows(given_part(X, problem), threads) for problem in problems], nothing_to_write())
     if isinstance(kernel, Kernel) and kernel.code == LINEAR:
-        return [LinearRows(rows_in(X, problem), threads) for problem in problems]
+        return Sources([LinearRows(rows_in(X, problem), threads) for problem in problems], nothing_to_write())
     table = table_of(X, kernel, room)
     known = known_within(table, problems, room)
+    rows = shared_rows(table, known, problems, room, threads)
+    return Sources(rows, writing_known(table, known, room.n_threads))
+
+
+def nothing_to_write() -> Pieces[None]:
+    """Do nothing, in no piece."""
+    yield from ()
+
+
+def shared_rows(
+    table: KernelTable, known: dict[int, np.ndarray], problems: list[Problem], room: Room, threads: int
+) -> list[KernelRows]:
+    """Return the rows of each problem; the memory that is left is shared as their sizes ask for."""
     left = room.max_bytes - sum(values.nbytes for values in known.values())
     sizes = np.array([problem.dual.target.size for problem in problems], dtype=np.float64)
     shares = np.square(sizes) / np.square(sizes).sum()
@@ -260,15 +285,22 @@ def dense_if_small(X: Any, room: Room) -> Any:
 
 
 def known_within(table: KernelTable, problems: list[Problem], room: Room) -> dict[int, np.ndarray]:
-    """Return the kernel values within each class, by its first row, where several problems can share them."""
+    """Return room for the kernel values within each class, by its first row, where several problems can share them."""
     slices = {part.start: part for problem in problems for part in problem.slices}
     needed = sum(4.0 * (part.stop - part.start) ** 2 for part in slices.values())
     by_products = isinstance(table.scaled, Kernel) and not sparse.issparse(table.X)
     if len(slices) < MANY_CLASSES or not by_products or needed > DENSE_SHARE * room.max_bytes:
         return {}
-    rows, kernel = table.rows.rows, table.scaled
-    values = {first: gram_symmetric(rows[part], kernel, room.n_threads) for first, part in slices.items()}
-    return {first: block.astype(np.float32, copy=False) for first, block in values.items()}
+    sizes = {first: part.stop - part.start for first, part in slices.items()}
+    return {first: np.empty((size, size), dtype=np.float32) for first, size in sizes.items()}
+
+
+def writing_known(table: KernelTable, known: dict[int, np.ndarray], n_threads: int) -> Pieces[None]:
+    """Write the kernel values within classes, in pieces."""
+    kernel = table.scaled
+    for first, values in known.items():
+        assert isinstance(kernel, Kernel)  # else nothing is known
+        yield from write_symmetric(values, table.rows.rows[first : first + len(values)], kernel, n_threads)
 
 
 def rows_in(X: Any, problem: Problem) -> Any:
@@ -282,15 +314,52 @@ def given_part(K: np.ndarray, problem: Problem) -> np.ndarray:
     return K if places.size == K.shape[0] else np.ascontiguousarray(K[np.ix_(places, places)])
 
 
-def solvers(rows: list[KernelRows], task: Task, rule: DualRule, start: np.ndarray | None) -> list[Iterator[DualStep]]:
-    """Return a solver for each problem, from the coefficients of all rows in an earlier fit if there are any."""
-    if start is None:
-        return [dual_svm_steps(own, problem.dual, rule) for own, problem in zip(rows, task.joined, strict=True)]
-    betas = [gathered(task, k, start[problem.places(), k]) for k, problem in enumerate(task.problems)]
-    return [
-        dual_svm_steps(own, problem.dual, rule, feasible(problem.dual, beta))
-        for own, problem, beta in zip(rows, task.joined, betas, strict=True)
-    ]
+def starts(task: Task, earlier: np.ndarray | None) -> list[np.ndarray]:
+    """Return the coefficients that each problem begins with: those of all rows in an earlier fit, or else 0."""
+    if earlier is None:
+        return [np.zeros(problem.costs.size) for problem in task.joined]
+    betas = [gathered(task, k, earlier[problem.places(), k]) for k, problem in enumerate(task.problems)]
+    return [feasible(problem.dual, beta) for problem, beta in zip(task.joined, betas, strict=True)]
+
+
+def steps_of(
+    sources: Sources, task: Task, rule: DualRule, starts: list[np.ndarray], n_threads: int
+) -> Generator[SideBySideStep, None, None]:
+    """Yield where the problems stand: at their starts until all is written, then side by side."""
+    begin = SideBySideStep(tuple(unmeasured(beta) for beta in starts), whole=False, last=False)
+    for _ in sources.writing:
+        yield begin
+    yield from side_by_side(
+        [
+            dual_svm_steps(rows, problem.dual, rule, beta)
+            for rows, problem, beta in zip(sources.rows, task.joined, starts, strict=True)
+        ],
+        n_threads,
+    )
+
+
+def unmeasured(beta: np.ndarray) -> DualStep:
+    """Return the step of a problem that was not begun: its scores are known only where no coefficient is above 0."""
+    aside = np.full(beta.size, bool(beta.any()))
+    due = int(np.count_nonzero(aside))
+    return DualStep(beta, np.zeros(beta.size), aside, np.inf, 0, 0, converged=False, whole=False, last=False, due=due)
+
+
+def with_small_steps(
+    step: SideBySideStep, rows: list[KernelRows], task: Task, rule: DualRule, n_threads: int
+) -> SideBySideStep:
+    """Return the step with a small round for each problem that has had none: few rows, but a model."""
+    is_empty = [not (one.beta.any() or one.last) for one in step.steps]
+    work = sum(own.value_work * own.n_rows for own, empty in zip(rows, is_empty, strict=True) if empty)
+    size = int(np.clip(SMALL_WORK / max(work, 1.0), LEAST_SMALL, MOST_SMALL))
+    small = rule._replace(most_members=size)
+
+    def moved(number: int) -> DualStep:
+        if not is_empty[number]:
+            return step.steps[number]
+        return small_step(rows[number], task.joined[number].dual, small)
+
+    return step._replace(steps=tuple(results_of(moved, range(len(rows)), n_threads)))
 
 
 def coefficients(problems: list[Problem], betas: list[np.ndarray], n_rows: int) -> np.ndarray:

@@ -57,10 +57,13 @@ class Watch:
         X: Any = None,
         y: Any = None,
         wants_stop: Callable[[Any], bool] = lambda step: False,
+        seconds_after: Callable[[Any], float] = lambda step: 0.0,
     ) -> Outcome:
         """Drive ``steps`` to the end, to the time limit, or until a callback or ``wants_stop`` says stop.
 
         ``fitted`` makes the fitted attributes out of a step, for callbacks that want to look at the model so far.
+        ``seconds_after`` says how long it would take to make the model, were this step the last: time is up when no
+        more than that is left.
         """
         estimator = self._estimator
         root = estimator._init_callback_context(max_subtasks=max_rounds)
@@ -68,23 +71,28 @@ class Watch:
         reason, n_rounds = None, 0
         while reason is None:
             task = root.subcontext(task_name="round").call_on_fit_task_begin(estimator=estimator, X=X, y=y)
-            step = self._after_one_round(steps)
+            step = self._after_one_round(steps, seconds_after)
             n_rounds += 1
             called_off = task.call_on_fit_task_end(
                 estimator=estimator, X=X, y=y, reconstruction_attributes=lambda step=step: fitted(step)
             )
-            reason = self._reason(step, called_off, wants_stop(step))
+            reason = self._reason(step, called_off, wants_stop(step), self._is_last_chance(step, seconds_after))
         root.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes=lambda: fitted(step))
         return Outcome(step, reason, n_rounds)
 
-    def _after_one_round(self, steps: Iterator[Any]) -> Any:
+    def _after_one_round(self, steps: Iterator[Any], seconds_after: Callable[[Any], float]) -> Any:
         """Return the step at the end of a round, or where the time limit cut it."""
         while True:
             step = next(steps)
-            if step.whole or self.time_is_up():
+            if step.whole or self._is_last_chance(step, seconds_after):
                 return step
 
-    def _reason(self, step: Any, called_off: bool, no_gain: bool) -> str | None:
+    def _is_last_chance(self, step: Any, seconds_after: Callable[[Any], float]) -> bool:
+        """Return whether a model that is made of a later step would be late."""
+        left = self.seconds_left()
+        return left is not None and left <= seconds_after(step)
+
+    def _reason(self, step: Any, called_off: bool, no_gain: bool, is_late: bool) -> str | None:
         """Return why the fit ends here, or None when it goes on."""
         if step.last:
             return FINISHED
@@ -92,7 +100,7 @@ class Watch:
             return CALLED_OFF
         if no_gain:
             return NO_GAIN
-        return TIME_UP if self.time_is_up() else None
+        return TIME_UP if is_late else None
 
 
 class Watched(CallbackSupportMixin):

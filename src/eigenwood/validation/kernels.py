@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,28 @@ def checked_function(who: str, function: Any) -> Any:
         if not np.isfinite(K).all():
             raise InputError(f"{who}: kernel must return finite numbers; got {'NaN' if np.isnan(K).any() else 'inf'}.")
         return K.astype(np.float64)
+
+    return kernel
+
+
+def symmetric_function(who: str, function: Callable) -> Callable:
+    """Return a checked function that must say k(x, z) = k(z, x) whenever it is asked about both at once.
+
+    That is where the first rows of X are those of Z.
+    """
+
+    def kernel(X, Z):
+        K = function(X, Z)
+        n = Z.shape[0]
+        if n <= X.shape[0] and np.array_equal(X[:n], Z):
+            off = np.abs(K[:n] - K[:n].T)
+            if off.max(initial=0.0) > SYMMETRY * float(np.abs(K[:n]).max(initial=0.0)):
+                i, j = np.unravel_index(int(off.argmax()), off.shape)
+                raise InputError(
+                    f"{who}: kernel must be symmetric; got {K[i, j]:.6g} for two rows, and {K[j, i]:.6g} the other way "
+                    "round."
+                )
+        return K
 
     return kernel
 

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from eigenwood.core.kernels import plain
 from eigenwood.core.kernels.plain import GivenRows, LinearRows
+from eigenwood.core.pieces import at_once
 
 X = np.random.default_rng(0).normal(size=(11, 3))
 X[np.abs(X) < 0.4] = 0.0
@@ -24,7 +25,7 @@ def small_blocks(monkeypatch):
 
 def added(source, n_columns=11):
     scores = np.ones(n_columns)
-    source.add(ROWS, CHANGE, scores, AGAIN)
+    at_once(source.add(ROWS, CHANGE, scores, AGAIN))
     return scores - 1.0
 
 
@@ -33,11 +34,11 @@ def added(source, n_columns=11):
 def test_a_given_matrix_is_looked_up(dtype, n_threads):
     given = K.astype(dtype)
     source = GivenRows(given, n_threads)
-    assert_array_equal(source.among(ROWS), given[np.ix_(ROWS, ROWS)])
-    assert source.among(ROWS).dtype == np.float64
+    assert_array_equal(at_once(source.among(ROWS)), given[np.ix_(ROWS, ROWS)])
+    assert at_once(source.among(ROWS)).dtype == np.float64
     assert_allclose(added(source), CHANGE @ given[ROWS].astype(np.float64), atol=1e-14)
-    assert_allclose(source.exact_scores(ROWS, CHANGE, OF), CHANGE @ given[np.ix_(ROWS, OF)], atol=1e-6)
-    assert source.exact_scores(ROWS, CHANGE, OF).dtype == np.float64
+    assert_allclose(at_once(source.exact_scores(ROWS, CHANGE, OF)), CHANGE @ given[np.ix_(ROWS, OF)], atol=1e-6)
+    assert at_once(source.exact_scores(ROWS, CHANGE, OF)).dtype == np.float64
 
 
 def test_of_a_given_matrix_nothing_is_set_aside():
@@ -55,11 +56,11 @@ def test_inner_products(form, dtype):
     rows = form(X.astype(dtype))
     source, expected = LinearRows(rows), K if sparse.issparse(rows) else CENTRED
     close = {"atol": 1e-5 if dtype == np.float32 else 1e-13}
-    assert isinstance(source.among(ROWS), np.ndarray)
-    assert_allclose(source.among(ROWS), expected[np.ix_(ROWS, ROWS)], **close)
+    assert isinstance(at_once(source.among(ROWS)), np.ndarray)
+    assert_allclose(at_once(source.among(ROWS)), expected[np.ix_(ROWS, ROWS)], **close)
     assert_allclose(added(source), CHANGE @ expected[ROWS], **close)
-    assert_allclose(source.exact_scores(ROWS, CHANGE, OF), CHANGE @ expected[np.ix_(ROWS, OF)], **close)
-    assert added(source).dtype == source.among(ROWS).dtype == np.float64
+    assert_allclose(at_once(source.exact_scores(ROWS, CHANGE, OF)), CHANGE @ expected[np.ix_(ROWS, OF)], **close)
+    assert added(source).dtype == at_once(source.among(ROWS)).dtype == np.float64
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -83,15 +84,15 @@ def test_threads_change_no_bit(n_threads, form):
 
 def test_the_mean_of_dense_rows_is_taken_off_first():
     source = LinearRows(X + 1e8)
-    assert_allclose(source.among(ROWS), CENTRED[np.ix_(ROWS, ROWS)], atol=1e-6)
+    assert_allclose(at_once(source.among(ROWS)), CENTRED[np.ix_(ROWS, ROWS)], atol=1e-6)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_nobody_asks_for_nothing(form):
     source = LinearRows(form(X))
     nobody = np.empty(0, dtype=np.int64)
-    assert source.exact_scores(ROWS, CHANGE, nobody).shape == (0,)
-    assert_array_equal(source.exact_scores(nobody, np.empty(0), OF), [0.0, 0.0])
+    assert at_once(source.exact_scores(ROWS, CHANGE, nobody)).shape == (0,)
+    assert_array_equal(at_once(source.exact_scores(nobody, np.empty(0), OF)), [0.0, 0.0])
 
 
 def test_what_the_user_gave_is_not_changed():

@@ -11,6 +11,7 @@ from eigenwood.core.kernels import recent
 from eigenwood.core.kernels.functions import LAPLACIAN, POLYNOMIAL, RBF, RBF_LESS_ONE, SIGMOID, Kernel
 from eigenwood.core.kernels.recent import Part, RecentRows, add_rows, kernel_table, squeeze
 from eigenwood.core.kernels.source import NO_SLOT
+from eigenwood.core.pieces import at_once
 from tests.naive import kernels as naive
 
 N = 24
@@ -60,7 +61,7 @@ def in_parts(known, kernel=GAUSSIAN, max_bytes=1e9):
 def added(source, rows, change, again=True):
     """Return what is added to the scores of all columns, which were 1."""
     scores = np.ones(source.columns.size)
-    source.add(rows, change, scores, np.full(rows.size, again))
+    at_once(source.add(rows, change, scores, np.full(rows.size, again)))
     return scores - 1.0
 
 
@@ -88,12 +89,12 @@ def test_values_are_the_kernels(code, dtype, form):
     source = whole(SIMPLE[code][0], form(X.astype(dtype)))
     rows, change = np.array([5, 0, 17, 9, 23]), np.array([1.0, -2.0, 0.5, 0.25, 3.0])
     expected, scale = GRAMS[code], np.abs(GRAMS[code]).max()
-    assert_allclose(source.among(rows), expected[np.ix_(rows, rows)], atol=1e-6 * scale)
+    assert_allclose(at_once(source.among(rows)), expected[np.ix_(rows, rows)], atol=1e-6 * scale)
     for _ in range(2):  # computed, then kept
         assert_allclose(added(source, rows, change), change @ expected[rows], atol=1e-5 * scale)
     assert_array_equal(kept_rows(source), np.sort(rows))
     of = np.array([3, 5, 22])
-    exact = source.exact_scores(rows, change, of)
+    exact = at_once(source.exact_scores(rows, change, of))
     assert_allclose(exact, change @ expected[np.ix_(rows, of)], atol=(1e-5 if dtype == np.float32 else 1e-12) * scale)
 
 
@@ -104,18 +105,20 @@ def test_parts_of_a_table(known, max_bytes):
     own = K[np.ix_(places, places)]
     assert source.n_rows == 18
     for rows in (np.array([0, 17, 3, 8]), np.array([3, 1]), np.array([12, 8]), np.array([17, 3, 1])):
-        assert_allclose(source.among(rows), own[np.ix_(rows, rows)], atol=1e-6)
+        assert_allclose(at_once(source.among(rows)), own[np.ix_(rows, rows)], atol=1e-6)
         change = np.arange(1.0, 1.0 + rows.size)
         assert_allclose(added(source, rows, change), change @ own[rows], atol=1e-5)
         assert_kept_is_right(source, own)
-        assert_allclose(source.exact_scores(rows, change, np.array([2, 9])), change @ own[rows][:, [2, 9]], atol=1e-12)
+        assert_allclose(
+            at_once(source.exact_scores(rows, change, np.array([2, 9]))), change @ own[rows][:, [2, 9]], atol=1e-12
+        )
 
 
 def test_a_function_of_the_users_is_exact_and_never_asked_about_nothing():
     source, places = in_parts(False, kernel=function)
     own = K[np.ix_(places, places)]
     for rows in (np.array([0, 1]), np.array([12, 8]), np.array([1, 12])):  # in one part, in the other, in both
-        assert_array_equal(source.among(rows), own[np.ix_(rows, rows)])
+        assert_array_equal(at_once(source.among(rows)), own[np.ix_(rows, rows)])
         for _ in range(2):
             assert_allclose(added(source, rows, np.ones(2)), own[rows].sum(axis=0), atol=1e-14)
     assert source.rounding == 0.0
@@ -136,7 +139,7 @@ def test_threads_change_no_bit(n_threads):
     one, many = whole(max_bytes=6 * ROW_BYTES), whole(max_bytes=6 * ROW_BYTES, n_threads=n_threads)
     for _ in range(4):
         rows, change = rng.permutation(N)[:9], rng.normal(size=9)
-        assert_array_equal(one.among(rows), many.among(rows))
+        assert_array_equal(at_once(one.among(rows)), at_once(many.among(rows)))
         assert_array_equal(added(one, rows, change), added(many, rows, change))
     assert_array_equal(one._store[one._owners != NO_SLOT], many._store[many._owners != NO_SLOT])
 
@@ -164,7 +167,7 @@ def test_whatever_happens_the_sums_are_right(seed, n_kept, kind):
         rows = rng.permutation(n_rows)[: rng.integers(1, 6)]
         change, again = rng.normal(size=rows.size), rng.random(rows.size) < 0.7
         scores = np.zeros(source.columns.size)
-        source.add(rows, change, scores, again)
+        at_once(source.add(rows, change, scores, again))
         assert_allclose(scores, change @ own[np.ix_(rows, source.columns)], atol=1e-5)
         assert_kept_is_right(source, own)
         assert source._store.nbytes <= source._buffer.nbytes <= n_kept * ROW_BYTES
@@ -285,7 +288,7 @@ def test_rows_are_added_between_start_and_stop(seed, n_rows):
 def test_far_from_the_origin_differences_keep_their_digits(code):
     rows = np.arange(6)
     far = whole(SIMPLE[code][0], X + 1e6)
-    assert_allclose(far.among(rows), GRAMS[code][:6, :6], atol=2e-6)
+    assert_allclose(at_once(far.among(rows)), GRAMS[code][:6, :6], atol=2e-6)
 
 
 def test_numbers_that_would_overflow_stay_in_float64():
@@ -295,7 +298,7 @@ def test_numbers_that_would_overflow_stay_in_float64():
     assert kernel_table(X, kernel).rows.rows.dtype == np.float32
     source = whole(Kernel(RBF_LESS_ONE, 1e-34), 1e17 * X)
     expected = np.expm1(-np.square(X[:4, None] - X[None, :4]).sum(axis=2))
-    assert_allclose(source.among(np.arange(4)), expected, atol=1e-6)
+    assert_allclose(at_once(source.among(np.arange(4))), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("code", SIMPLE, ids=["rbf - 1", "rbf", "laplacian", "poly", "sigmoid"])
@@ -303,5 +306,5 @@ def test_rounding_is_about_what_it_says(code):
     kernel, _ = SIMPLE[code]
     source = whole(kernel, X.astype(np.float32))
     exact = naive.gram(X.astype(np.float32), X.astype(np.float32), SIMPLE[code][1])
-    off = np.sqrt(np.square(source.among(np.arange(N)) - exact).mean())
+    off = np.sqrt(np.square(at_once(source.among(np.arange(N))) - exact).mean())
     assert 0.0 < off <= 3.0 * source.rounding <= 1e-5

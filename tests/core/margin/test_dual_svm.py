@@ -11,8 +11,17 @@ from eigenwood.core.kernels.functions import LAPLACIAN, LINEAR, POLYNOMIAL, RBF_
 from eigenwood.core.kernels.plain import GivenRows, LinearRows
 from eigenwood.core.kernels.recent import Part, RecentRows, kernel_table
 from eigenwood.core.margin import dual_svm
-from eigenwood.core.margin.dual_svm import Dual, DualRule, dual_svm_steps, feasible, limits, offset
+from eigenwood.core.margin.dual_svm import (
+    Dual,
+    DualRule,
+    cheapest_offset,
+    dual_svm_steps,
+    feasible,
+    limits,
+    offset,
+)
 from eigenwood.core.margin.working_set import rise_and_fall
+from eigenwood.proofs.svm import row_losses
 from tests.naive import kernels as naive_kernels
 from tests.naive import svm as naive
 
@@ -48,7 +57,7 @@ def recent(X, kernel=GAUSSIAN, max_bytes=1e9, n_threads=1):
 
 
 def steps_of(rows, dual, tol=1e-3, max_steps=ENOUGH, start=None, **rule):
-    steps = list(dual_svm_steps(rows, dual, DualRule(tol, max_steps, **rule), start))
+    steps = [step for step in dual_svm_steps(rows, dual, DualRule(tol, max_steps, **rule), start) if step.whole]
     assert [step.last for step in steps] == [False] * (len(steps) - 1) + [True]
     return steps
 
@@ -134,6 +143,38 @@ def test_the_offset_is_where_the_primal_is_lowest(seed, squared):
         assert offset(dual, ours.beta, ours.scores) == pytest.approx(expected.b, abs=1e-4)
 
 
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    kind=st.sampled_from(["classes", "squared classes", "amounts", "squared amounts"]),
+    n_rounds=st.integers(0, 6),
+)
+def test_no_other_offset_costs_less(seed, kind, n_rounds):
+    """Also far from the solution; and it is where the conditions have it."""
+    X, signs, amounts, costs = drawn(seed, n_rows=16)
+    squared = kind.startswith("squared")
+    dual = class_dual(signs, costs, squared) if "classes" in kind else amount_dual(amounts, costs, 0.1, squared)
+    steps = steps_of(GivenRows(gaussian_gram(X)), dual, max_steps=2 * n_rounds, most_members=4)
+    beta, scores = steps[-1].beta, steps[-1].scores
+    b = cheapest_offset(dual, beta, scores)
+    rise, fall = rise_and_fall(dual.target - scores - dual.ridge * beta, beta, dual.low, dual.high, dual.epsilon)
+    assert min(rise.max(), fall.min()) <= b <= max(rise.max(), fall.min())
+
+    def cost(offset):
+        return row_losses(dual, dual.target - scores - offset).sum()
+
+    for other in np.linspace(-5.0, 5.0, 401):
+        assert cost(b) <= cost(other) * (1.0 + 1e-9) + 1e-12
+
+
+def test_at_the_solution_both_offsets_are_the_same():
+    X, signs, amounts, costs = drawn(3, n_rows=30)
+    K = gaussian_gram(X)
+    for dual in (class_dual(signs, costs), class_dual(signs, costs, True), amount_dual(amounts, costs, 0.1)):
+        ours = solved(GivenRows(K), dual, tol=1e-9)
+        found = cheapest_offset(dual, ours.beta, ours.scores)
+        assert found == pytest.approx(offset(dual, ours.beta, ours.scores), abs=1e-6)
+
+
 def test_without_a_variable_between_its_bounds_the_offset_is_in_the_middle():
     K, signs = np.zeros((3, 3)), np.array([1.0, -1.0, -1.0])
     dual = class_dual(signs, np.array([1.0, 0.5, 0.5]))
@@ -179,7 +220,6 @@ def test_the_steps_count_rounds_and_moves():
     assert steps[0].n_steps == 0
     assert not steps[0].beta.any()
     assert (np.diff([step.n_steps for step in steps]) > 0).all()
-    assert all(step.whole for step in steps)
 
 
 def test_a_step_keeps_what_it_had():
@@ -189,6 +229,108 @@ def test_a_step_keeps_what_it_had():
     list(steps)
     assert not first.beta.any()
     assert not first.scores.any()
+
+
+def in_small_pieces(monkeypatch):
+    """Let a few rows take several pieces."""
+    sizes = (("recent", "BLOCK_COLUMNS", 8), ("recent", "TILE_COLUMNS", 4), ("recent", "TILE_ROWS", 2))
+    for file, name, size in (*sizes, ("sums", "BLOCK_ROWS", 4), ("plain", "BLOCK_ROWS", 4)):
+        monkeypatch.setattr(f"eigenwood.core.kernels.{file}.{name}", size)
+
+
+MADE = {
+    "rbf": lambda X: recent(X),
+    "parts": lambda X: RecentRows(kernel_table(X, GAUSSIAN), (Part(0, 17), Part(17, X.shape[0])), 1e9),
+    "function": lambda X: recent(X, kernel_function),
+    "given": lambda X: GivenRows(gaussian_gram(X)),
+}
+
+
+@pytest.mark.parametrize("kind", ["classes", "squared classes", "amounts"])
+@pytest.mark.parametrize("made", MADE)
+def test_every_step_can_be_the_model(made, kind, eager, monkeypatch):
+    """In the middle of rounds too: a feasible point, with the true scores of all rows that are not set aside."""
+    in_small_pieces(monkeypatch)
+    X, signs, amounts, costs = drawn(20, n_rows=40)
+    squared = kind.startswith("squared")
+    dual = amount_dual(amounts, 3.0 * costs, 0.1) if kind == "amounts" else class_dual(signs, 3.0 * costs, squared)
+    K = gaussian_gram(X)
+    seen, best = list(dual_svm_steps(MADE[made](X), dual, DualRule(1e-5, ENOUGH, most_members=4))), 0.0
+    for step in seen:
+        assert (dual.low <= step.beta).all()
+        assert (step.beta <= dual.high).all()
+        assert abs(step.beta.sum()) <= 1e-12 * max(np.abs(step.beta).sum(), 1.0)
+        assert_allclose(step.scores[~step.aside], (K @ step.beta)[~step.aside] - step.beta.sum(), atol=1e-4)
+        assert dual_of(dual, K, step.beta) >= best - 1e-9
+        best = max(best, dual_of(dual, K, step.beta))
+    whole = [step for step in seen if step.whole]
+    assert 3 * len(whole) < len(seen)
+    assert not seen[0].last
+    assert seen[-1].converged
+
+
+def test_what_is_due_is_said_before_it_is_done_and_not_again(eager, monkeypatch):
+    """So whoever has the time for the scores of rows set aside is not stopped in the middle of computing them."""
+    in_small_pieces(monkeypatch)
+    X, signs, _, costs = drawn(20, n_rows=40)
+    steps = dual_svm_steps(recent(X), class_dual(signs, 3.0 * costs), DualRule(1e-5, ENOUGH, most_members=4))
+    n_said = n_going_on = 0
+    before = next(steps)
+    for step in steps:
+        n_aside = np.count_nonzero(step.aside)
+        if step.due == 0 and n_aside:
+            assert before.due >= n_aside or before.due == 0
+            n_going_on += 1
+        else:
+            assert step.due >= n_aside
+            n_said += step.due > 0
+        before = step
+    assert n_said > 0
+    assert n_going_on > 0
+    assert before.last
+    assert before.due == 0
+
+
+def test_no_piece_is_large(monkeypatch):
+    """A user's function tells how much is computed between two steps: a strip of columns at most."""
+    in_small_pieces(monkeypatch)
+    asked = [0]
+
+    def telling(A, B):
+        asked[0] += A.shape[0] * B.shape[0]
+        return kernel_function(A, B)
+
+    X, signs, _, costs = drawn(21, n_rows=60)
+    rule = DualRule(1e-5, ENOUGH, most_members=12)
+    steps = dual_svm_steps(recent(X, telling), class_dual(signs, costs), rule)
+    next(steps)
+    pieces = []
+    while True:
+        asked[0] = 0
+        if next(steps, None) is None:
+            break
+        pieces.append(asked[0])
+    assert sum(pieces) > 60 * 12
+    assert max(pieces) <= max(12 * 4, 4 * 60)  # a strip of columns of all members, or a block of new scores
+
+
+def test_a_small_step_is_a_first_round_of_few(monkeypatch):
+    """Wherever somebody left: what was kept and known by then is not trusted."""
+    in_small_pieces(monkeypatch)
+    X, signs, _, costs = drawn(22, n_rows=40)
+    dual, K = class_dual(signs, costs), gaussian_gram(X)
+    unwritten = np.full((20, 20), np.nan, dtype=np.float32)
+    for parts in ((Part(0, 40),), (Part(0, 20, unwritten), Part(20, 40, unwritten))):
+        rows = RecentRows(kernel_table(X, GAUSSIAN), parts, 1e9)
+        steps = dual_svm_steps(rows, dual, DualRule(1e-5, ENOUGH))
+        for _ in range(4):
+            next(steps)
+        steps.close()
+        ours = dual_svm.small_step(rows, dual, DualRule(1e-5, ENOUGH, most_members=6))
+        assert 2 <= np.count_nonzero(ours.beta) <= 6
+        assert (ours.last, ours.converged, ours.n_rounds) == (False, False, 1)
+        assert_allclose(ours.scores, (K - 1.0) @ ours.beta, atol=1e-5)
+        assert dual_of(dual, K, ours.beta) > 0.0
 
 
 @pytest.mark.parametrize("max_steps", [0, 1, 7])
@@ -218,6 +360,7 @@ class Stuck(GivenRows):
         self._made_up = scores
 
     def exact_scores(self, rows, beta, of):
+        yield
         return self._made_up[of]
 
 
@@ -419,6 +562,21 @@ def test_what_is_made_feasible_is_so(seed, size):
         assert_array_equal(feasible(dual, beta).round(12), beta.round(12))
 
 
+def test_what_is_at_a_bound_but_for_rounding_is_at_the_bound():
+    """Else it would count as free, and say where the offset is."""
+    _, signs, _, costs = drawn(11, n_rows=30)
+    dual = class_dual(signs, np.full(30, 2.0))
+    solution = np.zeros(30)
+    solution[np.flatnonzero(signs > 0)[:4]], solution[np.flatnonzero(signs < 0)[:4]] = 2.0, -2.0
+    rounded = np.nextafter(solution, 0.0)
+    rounded[solution == 0.0] = 0.0
+    assert_array_equal(feasible(dual, rounded), solution)
+    free = solution.copy()
+    free[np.flatnonzero(signs > 0)[:3]] = 0.1, 0.2, 0.3
+    free[np.flatnonzero(signs < 0)[:4]] = -0.6 * (1.0 + 1e-15), -2.0, 0.0, 0.0
+    assert_array_equal(feasible(dual, free), free)
+
+
 class Rounded(GivenRows):
     """A matrix of which only a rounded copy is used, except for exact scores."""
 
@@ -434,6 +592,7 @@ class Rounded(GivenRows):
 
     def exact_scores(self, rows, beta, of):
         self.n_renewed += 1
+        yield
         return beta @ self._exact[np.ix_(rows, of)]
 
 

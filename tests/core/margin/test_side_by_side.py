@@ -1,5 +1,8 @@
 """Several problems side by side: each solved as it would be alone."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -45,19 +48,42 @@ def test_each_is_solved_as_if_it_were_alone(n_threads):
 
 def test_they_come_along_evenly():
     together = list(side_by_side(problems(), 1))
+    turns = 0
     for before, after in zip(together, together[1:], strict=False):
         waiting = [step.n_rounds for step in after.steps if not step.last]
         assert max(waiting, default=0) - min(waiting, default=0) <= file.TURN
         gained = [b.n_rounds - a.n_rounds for a, b in zip(before.steps, after.steps, strict=True)]
         assert sorted(gained)[:-1] == [0] * (len(SIZES) - 1)
-        assert 0 < max(gained) <= file.TURN
+        assert 0 <= max(gained) <= 1
+        turns += max(gained)
+    assert turns == sum(step.n_rounds for step in together[-1].steps) > 20
+
+
+def test_only_one_is_in_the_middle_of_a_round():
+    """Those that wait need no memory for it."""
+    for step in side_by_side(problems(), 1):
+        assert sum(not one.whole for one in step.steps) <= 1
+
+
+def test_the_clock_can_be_looked_at_while_all_are_at_work():
+    may_end = threading.Event()
+
+    def patient():
+        yield next(problem(0, 8))
+        may_end.wait(10)
+        yield next(problem(0, 8))._replace(last=True)
+
+    steps = side_by_side([patient(), patient()], 2)
+    assert not next(steps).last
+    may_end.set()
+    assert list(steps)[-1].last
 
 
 def test_a_single_problem_is_seen_after_every_round():
     alone, together = list(problem(0, 30)), list(side_by_side([problem(0, 30)], 2))
     assert len(alone) == len(together)
     for one, step in zip(alone, together, strict=True):
-        assert (step.whole, step.last) == (True, one.last)
+        assert (step.whole, step.last) == (one.whole, one.last)
         assert_alike(one, step.steps[0])
 
 
@@ -74,6 +100,31 @@ def test_whoever_stops_early_has_a_step_of_every_problem():
     steps.close()
     assert len(first.steps) == len(SIZES)
     assert not first.last
+
+
+def endless(done):
+    """Yield the first step of a problem again and again, slowly; note every piece, and the end."""
+    step = next(problem(0, 8))
+    try:
+        while True:
+            time.sleep(0.01)
+            done.append("piece")
+            yield step
+    finally:
+        done.append("closed")
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_whoever_leaves_need_not_wait_for_whole_turns(n_threads, monkeypatch):
+    monkeypatch.setattr(file, "TURN", 10)
+    done = [[], [], []]
+    steps = side_by_side([endless(each) for each in done], n_threads)
+    next(steps)
+    n_done = [len(each) for each in done]
+    steps.close()
+    for each, before in zip(done, n_done, strict=True):
+        assert each[-1] == "closed"
+        assert len(each) - 1 - before <= 3  # the piece at hand, and not the rest of the turn
 
 
 def test_a_problem_that_fails_is_heard():

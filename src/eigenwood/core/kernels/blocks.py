@@ -31,8 +31,9 @@ from eigenwood.core.kernels.functions import (
     laplacian,
     sparse_absolute_distances,
 )
+from eigenwood.core.pieces import Pieces, at_once
 from eigenwood.core.rows import rows_of, squared_row_norms
-from eigenwood.core.threads import results_of, row_blocks
+from eigenwood.core.threads import results_in_turn, results_of, row_blocks
 
 BLOCK_ROWS = 512  # rows of X in one product: enough for BLAS to run at full speed
 
@@ -79,8 +80,14 @@ def gram_symmetric(X, kernel: Kernel | KernelFunction, n_threads: int = 1) -> np
     """
     if callable(kernel):
         return gram(X, X, kernel)
+    K = np.empty((X.shape[0], X.shape[0]), dtype=X.dtype)
+    at_once(write_symmetric(K, X, kernel, n_threads))
+    return K
+
+
+def write_symmetric(K: np.ndarray, X, kernel: Kernel, n_threads: int) -> Pieces[None]:
+    """Write k(X[i], X[j]) into K, in pieces; symmetric to the last bit, as only half of it is computed."""
     n = X.shape[0]
-    K = np.empty((n, n), dtype=X.dtype)
     whole = prepared(X, kernel, origin(X, kernel))
 
     def fill(rows: slice) -> None:
@@ -95,8 +102,8 @@ def gram_symmetric(X, kernel: Kernel | KernelFunction, n_threads: int = 1) -> np
         K[rows, right] = tile
         K[rows.stop :, rows] = tile[:, width:].T
 
-    results_of(fill, row_blocks(n, BLOCK_ROWS), n_threads)
-    return K
+    for _ in results_in_turn(fill, row_blocks(n, BLOCK_ROWS), n_threads):
+        yield
 
 
 def gram_diagonal(X, kernel: Kernel | KernelFunction) -> np.ndarray:

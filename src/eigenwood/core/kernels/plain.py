@@ -1,6 +1,8 @@
 """Two sources of kernel values that keep none: a matrix in hand, and inner products, for which no matrix is needed.
 
 Σ change_i x_i·x = (Σ change_i x_i)·x          one pass over the rows, however many have changed
+
+What they do in pieces (``KernelRows``) takes few.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.core.kernels.recent import add_rows
-from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
+from eigenwood.core.pieces import Pieces
+from eigenwood.core.threads import one_blas_thread, results_in_turn, results_of, row_blocks
 
 BLOCK_ROWS = 4096
 
@@ -23,25 +26,33 @@ class GivenRows:
         self.n_rows, self.columns = K.shape[0], np.arange(K.shape[0])
         self._K, self._threads = K, n_threads
 
-    def among(self, rows: np.ndarray) -> np.ndarray:
+    def among(self, rows: np.ndarray) -> Pieces[np.ndarray]:
         """Return the similarities among some rows."""
+        yield from ()
         return self._K[np.ix_(rows, rows)].astype(np.float64)
 
-    def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> None:
+    def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> Pieces[None]:
         """Add Σ change_i K_i to the scores; nothing need be kept."""
-        blocks = row_blocks(self.n_rows, BLOCK_ROWS)
-        results_of(lambda b: add_rows(self._K, rows, change, scores, b.start, b.stop), blocks, self._threads)
 
-    def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> np.ndarray:
+        def add_block(block: slice) -> None:
+            add_rows(self._K, rows, change, scores, block.start, block.stop)
+
+        for _ in results_in_turn(add_block, row_blocks(self.n_rows, BLOCK_ROWS), self._threads):
+            yield
+
+    def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> Pieces[np.ndarray]:
         """Return Σ β_i K_i for some columns."""
         scores = np.zeros(self.n_rows)
-        self.add(rows, beta, scores, np.zeros(rows.size, dtype=bool))
+        yield from self.add(rows, beta, scores, np.zeros(rows.size, dtype=bool))
         return scores[of]
 
     def set_aside_all_but(self, columns: np.ndarray) -> None:
         """Do nothing: a value that is there costs nothing."""
 
     bring_back = set_aside_all_but
+
+    def begin_anew(self) -> None:
+        """Do nothing: nothing is kept."""
 
 
 class LinearRows:
@@ -55,18 +66,21 @@ class LinearRows:
         self.n_rows, self._threads = X.shape[0], n_threads
         self._take(np.arange(self.n_rows))
 
-    def among(self, rows: np.ndarray) -> np.ndarray:
+    def among(self, rows: np.ndarray) -> Pieces[np.ndarray]:
         """Return the inner products among some rows."""
+        yield from ()
         with one_blas_thread():
             products = self._X[rows] @ self._X[rows].T
         return products.toarray() if sparse.issparse(products) else products
 
-    def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> None:
+    def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> Pieces[None]:
         """Add Σ change_i x_i · x to the scores; nothing need be kept."""
+        yield from ()
         scores += self._products(self._direction(rows, change), self._right)
 
-    def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> np.ndarray:
+    def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> Pieces[np.ndarray]:
         """Return Σ β_i x_i · x for some rows."""
+        yield from ()
         return self._products(self._direction(rows, beta), self._X[of])
 
     def set_aside_all_but(self, columns: np.ndarray) -> None:
@@ -76,6 +90,10 @@ class LinearRows:
     def bring_back(self, columns: np.ndarray) -> None:
         """Let more rows be columns again."""
         self._take(np.union1d(self.columns, columns))
+
+    def begin_anew(self) -> None:
+        """Let all rows be columns."""
+        self._take(np.arange(self.n_rows))
 
     def _take(self, columns: np.ndarray) -> None:
         self.columns = columns

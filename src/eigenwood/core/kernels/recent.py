@@ -21,9 +21,10 @@ from scipy import sparse
 from eigenwood.core.kernels.blocks import KernelFunction, Prepared, fill_tile, gram_diagonal, prepared, taken
 from eigenwood.core.kernels.functions import GAUSSIAN, LAPLACIAN, Kernel
 from eigenwood.core.kernels.source import NO_SLOT, work_of_a_value
-from eigenwood.core.kernels.sums import kernel_sums
+from eigenwood.core.kernels.sums import kernel_sums_in_pieces
+from eigenwood.core.pieces import Pieces
 from eigenwood.core.rows import rows_of, squared_row_norms
-from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
+from eigenwood.core.threads import one_blas_thread, results_in_turn, row_blocks
 
 BLOCK_COLUMNS = 2048  # of one task: enough tasks for all threads, each long enough for BLAS
 TILE_ROWS, TILE_COLUMNS = 256, 1024  # of one product: what is made of it happens while it is in the cache
@@ -92,21 +93,22 @@ class RecentRows:
             return eps * (2.0 * min(1.0, distance) + 0.5 * float(np.sqrt(distance)))
         return eps * float(np.abs(self._table.diagonal).mean())
 
-    def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> np.ndarray:
+    def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> Pieces[np.ndarray]:
         """Return Σ β_i k(x_i, ·) for some rows, computed in float64."""
         X, kernel = self._table.X, self._table.kernel
         asked, support = X[self._ids[of]], X[self._ids[rows]]
         if not callable(kernel):
             asked, support = asked.astype(np.float64), support.astype(np.float64)
-        return kernel_sums(asked, support, kernel, beta[:, None], self._threads)[:, 0]
+        sums = yield from kernel_sums_in_pieces(asked, support, kernel, beta[:, None], self._threads)
+        return sums[:, 0]
 
-    def among(self, rows: np.ndarray) -> np.ndarray:
+    def among(self, rows: np.ndarray) -> Pieces[np.ndarray]:
         """Return the kernel values among some rows."""
         square = np.empty((rows.size, rows.size), dtype=self._buffer.dtype)
         groups = [np.flatnonzero((rows >= start) & (rows < stop)) for start, stop in pairwise(self._ends)]
         for number, (own, part) in enumerate(zip(groups, self._parts, strict=True)):
             if part.known is None:
-                square[np.ix_(own, own)] = self._within(self._ids[rows[own]])
+                square[np.ix_(own, own)] = yield from self._within(self._ids[rows[own]])
             else:
                 local = rows[own] - self._ends[number]
                 square[np.ix_(own, own)] = part.known[np.ix_(local, local)]
@@ -115,10 +117,11 @@ class RecentRows:
                     continue
                 across = self._across(self._ids[rows[own]], self._ids[rows[other]])
                 square[np.ix_(own, other)], square[np.ix_(other, own)] = across, across.T
+                yield
         square[np.arange(rows.size), np.arange(rows.size)] = self._table.diagonal[self._ids[rows]]
         return square
 
-    def _within(self, ids: np.ndarray) -> np.ndarray:
+    def _within(self, ids: np.ndarray) -> Pieces[np.ndarray]:
         """Return the kernel values among some rows of the table; half of them are computed."""
         square = np.empty((ids.size, ids.size), dtype=self._buffer.dtype)
         members = taken(self._table.rows, ids)
@@ -128,7 +131,8 @@ class RecentRows:
             square[some, rest] = self._tile(taken(members, some), taken(members, rest))
             square[rest, some] = square[some, rest].T
 
-        results_of(fill, row_blocks(ids.size, TILE_ROWS), self._threads)
+        for _ in results_in_turn(fill, row_blocks(ids.size, TILE_ROWS), self._threads):
+            yield
         return square
 
     def _across(self, ids: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -136,8 +140,12 @@ class RecentRows:
         with one_blas_thread():
             return self._tile(taken(self._table.rows, ids), taken(self._table.rows, others))
 
-    def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> None:
-        """Add Σ change_i k(x_i, ·) to the scores of all columns; rows marked ``again`` are kept, if there is room."""
+    def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> Pieces[None]:
+        """Add Σ change_i k(x_i, ·) to the scores of all columns; rows marked ``again`` are kept, if there is room.
+
+        Whoever leaves it before its end may ask for exact scores only, or must begin anew: slots are given before they
+        are filled.
+        """
         self._clock += 1
         slots = self._slots[rows]
         kept = slots != NO_SLOT
@@ -147,14 +155,16 @@ class RecentRows:
         def add_kept(block: slice) -> None:
             add_rows(self._store, slots[kept], change[kept], scores, block.start, block.stop)
 
-        results_of(add_kept, row_blocks(self.columns.size, BLOCK_COLUMNS), self._threads)
+        for _ in results_in_turn(add_kept, row_blocks(self.columns.size, BLOCK_COLUMNS), self._threads):
+            yield
         for (start, stop), part in zip(pairwise(self._ends), self._parts, strict=True):
             mine = fresh.taken((fresh.rows >= start) & (fresh.rows < stop))
             for columns in self._columns:
                 if columns.part is part and part.known is not None:
                     self._add_known(mine, part.known, start, columns, scores)
+                    yield
                 elif mine.rows.size:
-                    self._add_fresh(mine, columns, scores[columns.first : columns.last])
+                    yield from self._add_fresh(mine, columns, scores[columns.first : columns.last])
 
     def _add_known(self, fresh: Fresh, known: np.ndarray, start: int, columns: Columns, scores: np.ndarray) -> None:
         """Add rows whose values are known, and keep what is to be kept."""
@@ -165,7 +175,7 @@ class RecentRows:
         kept = fresh.slots != NO_SLOT
         self._store[fresh.slots[kept], here] = known[local[kept]]
 
-    def _add_fresh(self, fresh: Fresh, columns: Columns, scores: np.ndarray) -> None:
+    def _add_fresh(self, fresh: Fresh, columns: Columns, scores: np.ndarray) -> Pieces[None]:
         """Compute some rows, tile by tile; add each tile to the scores, and keep what is to be kept."""
         left = taken(self._table.rows, self._ids[fresh.rows])
 
@@ -180,7 +190,9 @@ class RecentRows:
                     store = self._store[:, columns.first : columns.last]
                     store[fresh.slots[some][kept], places] = tile[kept]
 
-        results_of(add_block, row_blocks(scores.size, BLOCK_COLUMNS), self._threads)
+        width = TILE_COLUMNS if callable(self._table.kernel) else BLOCK_COLUMNS  # a function may take its time
+        for _ in results_in_turn(add_block, row_blocks(scores.size, width), self._threads):
+            yield
 
     def set_aside_all_but(self, columns: np.ndarray) -> None:
         """Let only some of the columns (ascending) be columns from now on; what is known of them stays known."""
@@ -190,10 +202,19 @@ class RecentRows:
 
     def bring_back(self, columns: np.ndarray) -> None:
         """Let more rows be columns again; kept rows are forgotten, because they lack these."""
+        self._forget_kept()
+        self._take(np.union1d(self.columns, columns))
+
+    def begin_anew(self) -> None:
+        """Let all rows be columns, and trust nothing that is kept or known: somebody may have left in the middle."""
+        self._parts = tuple(part._replace(known=None) for part in self._parts)
+        self._forget_kept()
+        self._take(np.arange(self.n_rows))
+
+    def _forget_kept(self) -> None:
         self._slots[:] = NO_SLOT
         self._owners[:] = NO_SLOT
         self._used[:] = 0
-        self._take(np.union1d(self.columns, columns))
 
     def _take(self, columns: np.ndarray) -> None:
         """Let these rows be the columns; rows that are kept stay in their slots, and there may be more slots."""

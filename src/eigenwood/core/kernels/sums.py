@@ -6,7 +6,8 @@ import numpy as np
 
 from eigenwood.core.kernels.blocks import KernelFunction, Prepared, fill_tile, origin, prepared, taken
 from eigenwood.core.kernels.functions import Kernel
-from eigenwood.core.threads import results_of, row_blocks
+from eigenwood.core.pieces import Pieces, at_once
+from eigenwood.core.threads import results_in_turn, row_blocks
 
 BLOCK_ROWS, TILE_COLUMNS = 512, 1024
 
@@ -19,6 +20,13 @@ def kernel_sums(X, Z, kernel: Kernel | KernelFunction, coefficients: np.ndarray,
     array([[43.],
            [86.]])
     """
+    return at_once(kernel_sums_in_pieces(X, Z, kernel, coefficients, n_threads))
+
+
+def kernel_sums_in_pieces(
+    X, Z, kernel: Kernel | KernelFunction, coefficients: np.ndarray, n_threads: int
+) -> Pieces[np.ndarray]:
+    """Return the same, with a pause after every block of rows."""
     sums = np.zeros((X.shape[0], coefficients.shape[1]))
     start = origin(Z, kernel) if isinstance(kernel, Kernel) else None
     right = ready(Z, kernel, start)
@@ -30,7 +38,8 @@ def kernel_sums(X, Z, kernel: Kernel | KernelFunction, coefficients: np.ndarray,
             K = values(left, taken(right, columns), kernel)
             sums[rows] += K @ coefficients[columns].astype(K.dtype, copy=False)
 
-    results_of(add, row_blocks(X.shape[0], BLOCK_ROWS), n_threads if isinstance(kernel, Kernel) else 1)
+    for _ in results_in_turn(add, row_blocks(X.shape[0], BLOCK_ROWS), n_threads if isinstance(kernel, Kernel) else 1):
+        yield
     return sums
 
 

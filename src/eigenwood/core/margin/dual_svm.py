@@ -14,16 +14,23 @@ what changed to the scores Kβ of all rows. Variables that have been at a bound 
 
 K may be approximate (float32). Where rounding could be felt, the scores are computed anew from the rows in float64
 when all is done, and the work goes on with these until they agree.
+
+Rounds over many rows are long, and so are new scores: both are work in pieces. A step in the middle of a round stands
+where the round began, because the scores of the new β are not known yet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Generator
+from functools import partial
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from eigenwood.core.margin.working_set import improve, most_violating, rise_and_fall
+from eigenwood.core.pieces import Pieces, at_once
+
+Result = TypeVar("Result")
 
 MOST_MEMBERS, LEAST_MEMBERS, MEMBER_SHARE = 1536, 256, 8  # of a working set: an eighth of all rows, within these
 SHARE = 0.1
@@ -32,11 +39,12 @@ ADD_WORK = 16.0  # multiplications of a matrix product that take as long as addi
 WORTH = 0.7  # set aside if no more than this share of the columns would be left
 FELT = 0.25  # rounding of scores that is more than this share of tol is felt
 MOST_RENEWALS = 10  # of the scores
+ROUNDING = 1e-12  # a share by which numbers that are equal may differ
 HARDLY, MOST_IDLE = 1e-14, 100  # rounds after which the sum grew by less than this share and no less is violated
 
 
 class KernelRows(Protocol):
-    """Where the kernel values come from: ``RecentRows``, ``LinearRows`` or ``GivenRows``."""
+    """Where the kernel values come from, in pieces: ``RecentRows``, ``LinearRows`` or ``GivenRows``."""
 
     n_rows: int
     columns: np.ndarray
@@ -44,11 +52,12 @@ class KernelRows(Protocol):
 
     @property
     def rounding(self) -> float: ...
-    def among(self, rows: np.ndarray) -> np.ndarray: ...
-    def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> None: ...
+    def among(self, rows: np.ndarray) -> Pieces[np.ndarray]: ...
+    def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> Pieces[None]: ...
     def set_aside_all_but(self, columns: np.ndarray) -> None: ...
     def bring_back(self, columns: np.ndarray) -> None: ...
-    def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> np.ndarray: ...
+    def begin_anew(self) -> None: ...
+    def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> Pieces[np.ndarray]: ...
 
 
 class Dual(NamedTuple):
@@ -80,27 +89,61 @@ class DualStep(NamedTuple):
     n_steps: int
     n_rounds: int
     converged: bool
-    whole: bool
+    whole: bool  # no round is under way
     last: bool
+    due: int = 0  # rows whose scores must be computed before anything else, if no step follows or if one does
 
 
-def dual_svm_steps(rows: KernelRows, dual: Dual, rule: DualRule, start: np.ndarray | None = None) -> Iterator[DualStep]:
-    """Yield after every round, until no pair violates ``tol`` or nothing grows; ``start`` must be feasible.
+def dual_svm_steps(
+    rows: KernelRows, dual: Dual, rule: DualRule, start: np.ndarray | None = None
+) -> Generator[DualStep, None, None]:
+    """Yield often, and whole steps after every round, until no pair violates ``tol`` or nothing grows.
 
-    The last step is measured on all rows, wherever it stands.
+    ``start`` must be feasible. The last step is measured on all rows, wherever it stands.
     """
     work = _Work(rows, dual, rule, start)
     while True:
-        is_done = work.is_done()
+        is_done = yield from _standing(work.step, work.is_done(), due=0)
         last = is_done or work.n_steps >= rule.max_steps or work.is_stuck()
         if last:
-            work.measure()
-        yield work.step(is_done and not work.is_at_limit(), last)
+            yield from _standing(work.step, work.measure(), due=0)
+        step = work.step(is_done and not work.is_at_limit(), last)._replace(whole=True)
+        yield step
         if last:
             return
-        work.do_round()
+        yield from _standing(partial(step._replace, whole=False), work.do_round())
         if rule.shrinking:
             work.set_aside()
+
+
+def small_step(rows: KernelRows, dual: Dual, rule: DualRule) -> DualStep:
+    """Return what one round of at most ``rule.most_members`` variables comes to, where there is no time for more."""
+    rows.begin_anew()
+    work = _Work(rows, dual, rule, None)
+    if not at_once(work.is_done()):
+        at_once(work.do_round())
+    return work.step()
+
+
+def _standing(
+    where: Callable[[], DualStep], work: Pieces[Result], due: int | None = None
+) -> Generator[DualStep, None, Result]:
+    """Do some work and return its result; at its pauses, yield where the solver stood at the first of them.
+
+    ``due`` is what is due after the first pause: who was let go on then is not stopped for it again.
+    """
+    step = None
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value
+        if step is None:
+            step = where()
+            yield step
+            step = step if due is None else step._replace(due=due)
+        else:
+            yield step
 
 
 class _Work:
@@ -113,20 +156,21 @@ class _Work:
         self._beta = np.zeros(rows.n_rows) if start is None else start.copy()
         self._scores, self._exact_at = np.zeros(rows.n_rows), self._beta.copy()  # rounding has not touched them yet
         if self._beta.any():
-            self._renew_scores(np.arange(rows.n_rows))
+            at_once(self._renew_scores(np.arange(rows.n_rows)))
         self._members = np.empty(0, dtype=np.int64)
         self._is_complete = True  # the scores of all rows are known
+        self._due = 0  # rows whose scores are about to be computed
         self._size = max(2, min(rule.most_members, max(LEAST_MEMBERS, rows.n_rows // MEMBER_SHARE), rows.n_rows))
         self._spent = self._total = 0.0
         self._lowest = np.inf  # violation before a round
         self.n_steps = self.n_rounds = self._n_idle = self._n_renewals = 0
 
-    def is_done(self) -> bool:
+    def is_done(self) -> Pieces[bool]:
         """Return whether no pair violates ``tol``; who was set aside and violates it comes back."""
         self._look(self._rows.columns)
         if self._violation > self._rule.tol:
             return False
-        self.measure()
+        yield from self.measure()
         if self._violation <= self._rule.tol:
             return True
         top, bottom = self._rise.max(), self._fall.min()
@@ -139,9 +183,9 @@ class _Work:
         self._lowest = np.inf
         return False
 
-    def measure(self) -> None:
+    def measure(self) -> Pieces[None]:
         """Bring the scores of all rows up to date, and what they violate."""
-        self._complete_scores()
+        yield from self._complete_scores()
         self._look(np.arange(self._rows.n_rows))
 
     def is_at_limit(self) -> bool:
@@ -152,8 +196,8 @@ class _Work:
         """Return whether the sum grows no more, or rounding undoes what rounds do."""
         return self._n_idle >= MOST_IDLE or self._n_renewals >= MOST_RENEWALS
 
-    def step(self, converged: bool, last: bool) -> DualStep:
-        """Return where the solver stands."""
+    def step(self, converged: bool = False, last: bool = False) -> DualStep:
+        """Return where the solver stands; that a round is complete is for others to say."""
         aside = np.zeros(self._rows.n_rows, dtype=bool)
         if not self._is_complete:
             aside[:] = True
@@ -166,23 +210,26 @@ class _Work:
             self.n_steps,
             self.n_rounds,
             converged,
-            whole=True,
+            whole=False,
             last=last,
+            due=max(self._due, int(np.count_nonzero(aside))),
         )
 
-    def do_round(self) -> None:
+    def do_round(self) -> Pieces[None]:
         """Improve a working set and add what changed to the scores of all columns."""
         dual, active = self._dual, self._rows.columns
         before = np.searchsorted(active, self._members[np.isin(self._members, active)])
         members = active[most_violating(self._rise, self._fall, before, self._size)]
-        K = self._rows.among(members)
+        K = yield from self._rows.among(members)
         beta, errors = self._beta[members], self._errors(members)
         bounds = dual.low[members], dual.high[members]
         most = min(STEPS_PER_VARIABLE * members.size, self._rule.max_steps - self.n_steps)
         ridge = dual.ridge[members]
         n_steps, growth = improve(K, ridge, errors, beta, *bounds, dual.epsilon, self._rule.tol, SHARE, most)
+        del K  # what follows is long
         inside = (beta > bounds[0]) & (beta < bounds[1]) & (beta != 0.0)
-        self._add(members, beta, inside)
+        yield
+        yield from self._add(members, beta, inside)
         self._members = members[np.argsort(~inside, kind="stable")]  # those in between are likely to move again
         self.n_steps, self.n_rounds, self._total = self.n_steps + n_steps, self.n_rounds + 1, self._total + growth
         is_idle = growth <= HARDLY * self._total and self._violation >= self._lowest
@@ -214,34 +261,37 @@ class _Work:
         dual = self._dual
         return dual.target[among] - self._scores[among] - dual.ridge[among] * self._beta[among]
 
-    def _add(self, members: np.ndarray, beta: np.ndarray, inside: np.ndarray) -> None:
+    def _add(self, members: np.ndarray, beta: np.ndarray, inside: np.ndarray) -> Pieces[None]:
         """Give the members their new values, and add the change to the scores of all columns."""
         change, active = beta - self._beta[members], self._rows.columns
         self._beta[members] = beta
         moved = np.flatnonzero(change)
         told = members[moved], change[moved]
         if active.size == self._rows.n_rows:
-            self._rows.add(*told, self._scores, inside[moved])
+            yield from self._rows.add(*told, self._scores, inside[moved])
         else:
             scores = self._scores[active]
-            self._rows.add(*told, scores, inside[moved])
+            yield from self._rows.add(*told, scores, inside[moved])
             self._scores[active], self._is_complete = scores, False
         self._spent += ADD_WORK * moved.size * active.size
 
-    def _complete_scores(self) -> None:
+    def _complete_scores(self) -> Pieces[None]:
         """Compute the scores of those set aside, and all of them where rounding could be felt."""
         if self._rows.rounding * np.linalg.norm(self._beta - self._exact_at) > FELT * self._rule.tol:
-            self._renew_scores(np.arange(self._rows.n_rows))
+            yield from self._renew_scores(np.arange(self._rows.n_rows))
             self._exact_at, self._n_renewals = self._beta.copy(), self._n_renewals + 1
         elif not self._is_complete:
-            self._renew_scores(np.setdiff1d(np.arange(self._rows.n_rows), self._rows.columns))
+            yield from self._renew_scores(np.setdiff1d(np.arange(self._rows.n_rows), self._rows.columns))
         self._is_complete = True
 
-    def _renew_scores(self, of: np.ndarray) -> None:
+    def _renew_scores(self, of: np.ndarray) -> Pieces[None]:
         if of.size == 0:
             return
+        self._due = of.size
+        yield
+        self._due = 0
         support = np.flatnonzero(self._beta)
-        self._scores[of] = self._rows.exact_scores(support, self._beta[support], of)
+        self._scores[of] = yield from self._rows.exact_scores(support, self._beta[support], of)
 
 
 def limits(dual: Dual) -> np.ndarray:
@@ -266,17 +316,54 @@ def offset(dual: Dual, beta: np.ndarray, scores: np.ndarray) -> float:
     return float(0.5 * (rise.max() + fall.min()))
 
 
+def cheapest_offset(dual: Dual, beta: np.ndarray, scores: np.ndarray) -> float:
+    """Return b at which the model costs least, whatever its β: for those that are far from the solution.
+
+    The slope of the cost grows with b: at every place the slack of a row ends (if β may rise) or begins (if it may
+    fall). Where it is 0, b is between what a rise brings at most and what a fall costs at least, as at the solution.
+    """
+    errors, rising, falling = dual.target - scores, dual.high > 0.0, dual.low < 0.0
+    places = np.concatenate([errors[rising] - dual.epsilon, errors[falling] + dual.epsilon])
+    order, is_end = np.argsort(places, kind="stable"), np.arange(places.size) < np.count_nonzero(rising)
+    places, is_end = places[order], is_end[order]
+    if dual.ridge.any():
+        weights = np.concatenate([1.0 / dual.ridge[rising], 1.0 / dual.ridge[falling]])[order]
+        total, moment = slopes(weights, is_end), slopes(weights * places, is_end)
+        last = int(np.count_nonzero(total * places <= moment)) - 1
+        best = moment[last] / total[last] if total[last] > 0.0 else places[last]
+    else:
+        weights = np.concatenate([dual.high[rising], -dual.low[falling]])[order]
+        slope = np.cumsum(weights) - weights[is_end].sum()
+        last = int(np.count_nonzero(slope < 0.0))
+        best = places[min(last, places.size - 1)]
+    rise, fall = rise_and_fall(errors - dual.ridge * beta, beta, dual.low, dual.high, dual.epsilon)
+    least, most = sorted((float(rise.max()), float(fall.min())))
+    return min(max(float(best), least), most)
+
+
+def slopes(weights: np.ndarray, is_end: np.ndarray) -> np.ndarray:
+    """Return the sum of the weights of rows with slack, for b from each place to the next."""
+    ended, begun = np.where(is_end, weights, 0.0), np.where(is_end, 0.0, weights)
+    return ended.sum() - ended.cumsum() + begun.cumsum()
+
+
 def feasible(dual: Dual, beta: np.ndarray) -> np.ndarray:
     """Return coefficients within their bounds that add up to 0, close to those given: the longer side is shortened.
+
+    What is at a bound but for rounding is there, and sums that differ by no more are left alone: a bound is a bound.
 
     >>> dual = Dual(np.array([1.0, 1.0, -1.0]), np.array([0.0, 0.0, -2.0]), np.array([2.0, 2.0, 0.0]), np.zeros(3))
     >>> feasible(dual, np.array([3.0, 2.0, -1.0]))
     array([ 0.5,  0.5, -1. ])
     """
     beta = np.clip(beta, dual.low, dual.high)
+    for bound in (dual.low, dual.high):
+        beta = np.where(np.isclose(beta, bound, rtol=ROUNDING, atol=0.0), bound, beta)
     rising, falling = beta[beta > 0.0].sum(), -beta[beta < 0.0].sum()
     if min(rising, falling) == 0.0:
         return np.zeros(beta.size)
+    if np.isclose(rising, falling, rtol=ROUNDING, atol=0.0):
+        return beta
     beta[beta > 0.0] *= min(1.0, falling / rising)
     beta[beta < 0.0] *= min(1.0, rising / falling)
     return beta
