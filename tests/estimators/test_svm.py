@@ -519,9 +519,23 @@ def test_one_class():
 
 
 @both
-def test_negative_weights(machine):
-    told = sentence(machine(), X, TARGETS[machine], sample_weight=-WEIGHTS)
-    assert told.startswith(f"{machine.__name__}: sample_weight must be finite and at least 0; got -")
+def test_rows_of_negative_weight_are_left_out_as_by_libsvm(machine):
+    y, signs = TARGETS[machine], np.where(np.arange(300) % 3, 1.0, -1.0)
+    model = machine().fit(X, y, sample_weight=signs * WEIGHTS)
+    left = machine().fit(X[signs > 0], y[signs > 0], sample_weight=WEIGHTS[signs > 0])
+    np.testing.assert_array_equal(model.predict(QUERIES), left.predict(QUERIES))
+    assert (signs[model.support_] > 0).all()
+    assert sentence(machine(), X, y, sample_weight=-WEIGHTS) == (
+        f"{machine.__name__}: sample_weight must hold at least one weight above zero; got none "
+        "(Invalid input - all samples have zero or negative weights.)."
+    )
+
+
+def test_weights_that_leave_one_class():
+    y = TARGETS[SVC]
+    told = sentence(SVC(), X, y, sample_weight=np.where(y == y[0], 1.0, -1.0))
+    assert told.startswith("SVC: y must hold at least 2 classes; got 1 class: ")
+    assert told.endswith(" (Invalid input - all samples with positive weights belong to the same class).")
 
 
 @both
@@ -600,8 +614,10 @@ def test_one_move_leaves_a_model(machine):
     with pytest.warns(ConvergenceWarning) as caught:
         model = machine(max_iter=1).fit(X, y)
     told = str(caught[0].message)
-    assert told.startswith(f"{machine.__name__}: the fit stopped at n_iter_=1, with a KKT violation of ")
-    assert_one_sentence(told)
+    ours, theirs = told.split(" (", maxsplit=1)
+    assert ours.startswith(f"{machine.__name__}: the fit stopped at n_iter_=1, with a KKT violation of ")
+    assert_one_sentence(f"{ours}.")
+    assert theirs.startswith("Solver terminated early (max_iter=1).  Consider pre-processing your data with ")
     assert (model.fit_status_, model.converged_, model.support_.size) == (1, False, 2)
     assert np.isfinite(model.predict(QUERIES)).all()
     assert verify(model, X, y).holds

@@ -51,7 +51,7 @@ from eigenwood.estimators.svm_problems import (
 from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.svm import MachineFacts, machine_certificate, machine_facts
-from eigenwood.validation.arrays import check_rows, check_weights
+from eigenwood.validation.arrays import check_rows, check_weights, negative_left_out
 from eigenwood.validation.kernels import (
     check_dense_gram,
     check_holds_rows,
@@ -164,7 +164,7 @@ class Machine(Watched, BaseEstimator, ABC):
     def _checked_task(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Task:
         """Return what is to be solved, with costs whose products are numbers."""
         self._check_gram(X)
-        task = self._task(X, y, sample_weight, reset)
+        task = self._task(X, y, negative_left_out(self, sample_weight), reset)
         for problem in (*task.problems, *task.joined):
             for cost in (problem.costs.min(), problem.costs.max()):
                 if not LEAST_COST <= cost <= LARGEST_COST:
@@ -214,11 +214,11 @@ class Machine(Watched, BaseEstimator, ABC):
         return self
 
     def _unfinished(self) -> str:
-        """Return a sentence about a fit that was given up."""
+        """Return a sentence about a fit that was given up, and the words that scikit-learn has for it."""
         return (
             f"{type(self).__name__}: the fit stopped at n_iter_={int(np.max(self.n_iter_))}, with a KKT violation of "
-            f"{self.kkt_violation_.max():.2g} instead of tol={self.tol:g}; rows on one scale, or a smaller C, would be "
-            "solved faster."
+            f"{self.kkt_violation_.max():.2g} instead of tol={self.tol:g} (Solver terminated early "
+            f"(max_iter={self.max_iter}).  Consider pre-processing your data with StandardScaler or MinMaxScaler.)."
         )
 
     def _scores(self, X: Any) -> np.ndarray:

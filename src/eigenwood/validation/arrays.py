@@ -96,6 +96,25 @@ def check_weights(estimator: Any, sample_weight: Any, n_rows: int) -> np.ndarray
     return weights
 
 
+def negative_left_out(estimator: Any, sample_weight: Any) -> Any:
+    """Return weights with 0 in place of negative ones, for machines: LIBSVM leaves such rows out.
+
+    What is no list of numbers is handed on as it is, for ``check_weights`` to refuse.
+    """
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (ValueError, TypeError):
+        return sample_weight
+    if sample_weight is None or not np.isfinite(weights).all():
+        return sample_weight
+    if weights.ndim == 1 and weights.size and weights.max() <= 0.0:
+        raise InputError(
+            f"{type(estimator).__name__}: sample_weight must hold at least one weight above zero; got none "
+            "(Invalid input - all samples have zero or negative weights.)."
+        )
+    return np.maximum(weights, 0.0)
+
+
 def worst_weight(weights: np.ndarray) -> float:
     """Return the first weight that is not a number, or else the smallest."""
     wrong = weights[~np.isfinite(weights)]

@@ -60,10 +60,10 @@ def check_training(
     X = check_rows(estimator, X, reset=reset, accept_sparse=accept_sparse)
     labels = check_labels(estimator, y, X.shape[0])
     weights = check_weights(estimator, sample_weight, X.shape[0])
-    places = np.flatnonzero(weights)
-    if places.size < weights.size:
+    places, is_whole = np.flatnonzero(weights), bool(weights.all())
+    if not is_whole:
         X, labels, weights = X[places], labels[places], weights[places]
-    classes = check_classes(estimator, labels) if known is None else check_known(estimator, labels, known)
+    classes = check_classes(estimator, labels, is_whole) if known is None else check_known(estimator, labels, known)
     return Training(X, classes, weights, places)
 
 
@@ -239,12 +239,16 @@ def is_missing(label: Any) -> bool:
         return True
 
 
-def check_classes(estimator: Any, labels: np.ndarray) -> Classes:
-    """Return the classes in ``labels``; at least two are needed to tell apart."""
+def check_classes(estimator: Any, labels: np.ndarray, is_whole: bool = True) -> Classes:
+    """Return the classes in ``labels``; at least two are needed to tell apart.
+
+    Where these are not the whole of y, rows without weight were left out.
+    """
     values, codes = np.unique(labels, return_inverse=True)
     if values.size < 2:
+        weighted = "" if is_whole else " (Invalid input - all samples with positive weights belong to the same class)"
         raise InputError(
-            f"{type(estimator).__name__}: y must hold at least 2 classes; got 1 class: {values.tolist()[0]!r}."
+            f"{type(estimator).__name__}: y must hold at least 2 classes; got 1 class: {values.tolist()[0]!r}{weighted}."
         )
     return Classes(values, codes)
 
