@@ -299,7 +299,8 @@ def is_slow(errors: list[float], tol: float, source: Any, block: int) -> bool:
         return False
     rate = np.sqrt(errors[-1] / errors[-3]) if errors[-3] > 0.0 else 0.0
     n_left = np.inf if rate >= 1.0 else np.log(tol / errors[-1]) / np.log(rate)
-    return n_left * product_cost(source, block) > direct_cost(*source.shape, Wanted(1))
+    n, d = source.shape
+    return n_left * product_cost(source, block) > direct_cost(n, d, Wanted(1))
 
 
 def block_width(wanted: Wanted, source: Any) -> int:

@@ -247,9 +247,8 @@ def check_classes(estimator: Any, labels: np.ndarray, is_whole: bool = True) -> 
     values, codes = np.unique(labels, return_inverse=True)
     if values.size < 2:
         weighted = "" if is_whole else " (Invalid input - all samples with positive weights belong to the same class)"
-        raise InputError(
-            f"{type(estimator).__name__}: y must hold at least 2 classes; got 1 class: {values.tolist()[0]!r}{weighted}."
-        )
+        who, only = type(estimator).__name__, values.tolist()[0]
+        raise InputError(f"{who}: y must hold at least 2 classes; got 1 class: {only!r}{weighted}.")
     return Classes(values, codes)
 
 
