@@ -7,8 +7,8 @@
 The shift is close to the rows of the block, so no digits cancel: rows with mean 100 and variance 1 lose nothing. (A
 single product XᵀX - n μμᵀ in float32 loses four digits there.) Where it is not close, the block lies far from the one
 before, and what is lost is small beside the scatter of their means. The means are exact whatever the shift, and each
-row is read once. A column that is constant in a block is left out of its products. Work is cut by lanes of blocks and
-tiles of the matrix:
+row is read once. A column that is constant in a block is left out of its products, and one that is nearly so takes
+part by its few entries (``thin``). Work is cut by lanes of blocks and tiles of the matrix:
 
     tasks      lane 0: tile (0,0), (0,1), (1,1)     lane 1: tile (0,0), …       by the shape alone, never by the threads
 """
@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
+from eigenwood.core.spectral.thin import Thin, add_at, add_thin_products, count_changes, thin_columns, thin_entries
 from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 
 N_LANES = 8  # at most so many sums of one tile side by side
@@ -129,7 +130,7 @@ def _dense_moments(X: np.ndarray, weights: np.ndarray, n_threads: int) -> Moment
     roots = np.sqrt(weights).astype(X.dtype)
     tasks = [Task(lane, left, right) for left, right in pairs for lane in lanes]
 
-    sums = results_of(lambda task: _tile_sum(X, weights, roots, task), tasks, n_threads)
+    sums = results_of(lambda task: _tile_sum(X, weights, roots, task, len(tiles) == 1), tasks, n_threads)
 
     scatter, means, shifts = np.empty((d, d)), np.empty((len(blocks), d)), np.empty((len(blocks), d))
     for p, (left, right) in enumerate(pairs):
@@ -155,23 +156,29 @@ def _with_block_means(scatter, means, shifts, block_weights, n_rows) -> Moments:
     return Moments(n_rows, weight, mean, scatter)
 
 
-def _tile_sum(X, weights, roots, task: Task):
-    """Return the products of two ranges of columns over some blocks, and each block's mean and shift on the left."""
-    left = _Side(X, weights, roots, task.blocks, task.left)
-    right = left if task.left is task.right else _Side(X, weights, roots, task.blocks, task.right)
+def _tile_sum(X, weights, roots, task: Task, is_all: bool):
+    """Return the products of two ranges of columns over some blocks, and each block's mean and shift on the left.
+
+    Where one range is all there are (``is_all``), thin columns stand apart.
+    """
+    left = _Side(X, weights, roots, task.blocks, task.left, is_all)
+    right = left if task.left is task.right else _Side(X, weights, roots, task.blocks, task.right, is_all)
     total = np.zeros((task.left.stop - task.left.start, task.right.stop - task.right.start))
     for i in range(len(task.blocks)):
-        a, rows = left.shifted(i)
-        b, columns = (a, rows) if right is left else right.shifted(i)
+        a, rows, thin = left.shifted(i)
+        b, columns, _ = (a, rows, thin) if right is left else right.shifted(i)
         add_at(total, a.T @ b, rows, columns)
+        if thin is not None:
+            add_thin_products(total, a, rows, thin)
     return total, left.means, left.shifts
 
 
 class _Side:
     """A range of columns on its way through the blocks of a lane: each is shifted by the mean of the one before."""
 
-    def __init__(self, X, weights, roots, blocks: list[slice], columns: slice) -> None:
+    def __init__(self, X, weights, roots, blocks: list[slice], columns: slice, may_be_thin: bool) -> None:
         self._X, self._weights, self._roots, self._blocks, self._columns = X, weights, roots, blocks, columns
+        self._may_be_thin = may_be_thin
         n_columns = columns.stop - columns.start
         self.means, self.shifts = np.empty((2, len(blocks), n_columns))
         self._buffer = np.empty(max(block.stop - block.start for block in blocks) * n_columns, dtype=X.dtype)
@@ -179,21 +186,27 @@ class _Side:
         self._mean = np.empty(n_columns)
         block_mean(X, weights, first.start, min(first.stop, first.start + FIRST_ROWS), columns.start, self._mean)
 
-    def shifted(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return √w (x - shift) of a block for the columns that vary in it, and which these are."""
-        block, first_column = self._blocks[i], self._columns.start
-        n_rows = block.stop - block.start
-        varying = varying_columns(self._X, block.start, block.stop, first_column, self._mean.size)
+    def shifted(self, i: int) -> tuple[np.ndarray, np.ndarray, Thin | None]:
+        """Return √w (x - shift) of a block for the columns that vary in it, which these are, and thin ones apart."""
+        block, first_column, n_columns = self._blocks[i], self._columns.start, self._mean.size
+        n_rows, weight, thin = block.stop - block.start, self._weights[block].sum(), None
+        counts = np.zeros(n_columns, dtype=np.int32)
+        count_changes(self._X, block.start, block.stop, first_column, counts)
+        apart = thin_columns(counts, n_rows) if self._may_be_thin else counts[:0]
+        varying = np.setdiff1d(np.flatnonzero(counts), apart, assume_unique=True)
         shift = self._mean.astype(self._X.dtype)
         out = self._buffer[: n_rows * varying.size].reshape(n_rows, varying.size)
         sums = np.empty(varying.size)
         take_off(self._X, self._roots, block.start, first_column, shift, runs_of(varying), out, sums)
-        mean = self._X[block.start, self._columns].astype(np.float64)  # of a constant column, which has no shift
+        mean = self._X[block.start, self._columns].astype(np.float64)  # the shift of thin and constant columns
         self.shifts[i] = mean
         self.shifts[i, varying] = shift[varying]
-        mean[varying] = shift[varying] + sums / self._weights[block].sum()
+        mean[varying] = shift[varying] + sums / weight
+        if apart.size:
+            thin = thin_entries(self._X, self._roots, block, first_column, apart, counts)
+            mean[apart] += thin.sums / weight
         self._mean = self.means[i] = mean
-        return out, varying
+        return out, varying, thin
 
 
 def runs_of(columns: np.ndarray) -> np.ndarray:
@@ -326,23 +339,6 @@ def add_row(values, weight, total):
 
 
 @njit(cache=True, nogil=True)
-def varying_columns(X, start, stop, first_column, n_columns):
-    """Return the columns, counted from the first, that are not the same in all of some rows."""
-    varies = np.zeros(n_columns, dtype=np.bool_)
-    n_varying = 0
-    for i in range(start + 1, stop):
-        if i - start < 16 or (i - start) % 64 == 0:  # most tables are done after a row or two
-            n_varying = 0
-            for j in range(n_columns):
-                n_varying += varies[j]
-            if n_varying == n_columns:
-                break
-        for j in range(n_columns):
-            varies[j] |= X[i, first_column + j] != X[start, first_column + j]
-    return np.nonzero(varies)[0]
-
-
-@njit(cache=True, nogil=True)
 def take_off(X, roots, start, first_column, shift, runs, out, sums):
     """Write √w (x - shift) of some rows to ``out``, for ranges of columns; their sums of w (x - shift) to ``sums``.
 
@@ -394,14 +390,6 @@ def add_to(total, part):
     for i in range(total.shape[0]):
         for j in range(total.shape[1]):
             total[i, j] += part[i, j]
-
-
-@njit(cache=True, nogil=True)
-def add_at(total, part, rows, columns):
-    """Add an array to some rows and columns of a larger one."""
-    for i in range(rows.size):
-        for j in range(columns.size):
-            total[rows[i], columns[j]] += part[i, j]
 
 
 @njit(cache=True, nogil=True)
