@@ -134,8 +134,7 @@ class ShadowTree(ShadowSKDTree):
         if len(values) != len(self.words):
             raise InputError(f"{WHO}: x must be a row of {len(self.words)} values; got {len(values)}.")
         return [
-            float(value) if words is None else words.of(value)
-            for value, words in zip(values, self.words, strict=True)
+            float(value) if words is None else words.of(value) for value, words in zip(values, self.words, strict=True)
         ]
 
     def drawable_row(self, x: Any) -> list:
@@ -172,7 +171,9 @@ def check_drawable(tree: Any, rows: Any) -> None:
         raise InputError(f"{WHO}: the model must have 1 output; got {tree.n_outputs_}.")
     numbers = rows.data if sparse.issparse(rows) else rows
     if np.isnan(numbers).any():
-        raise InputError(f"{WHO}: X must have no missing numbers, which dtreeviz cannot draw (plots.tree can); got NaN.")
+        raise InputError(
+            f"{WHO}: X must have no missing numbers, which dtreeviz cannot draw (plots.tree can); got NaN."
+        )
 
 
 def check_count(what: str, names: Sequence[str], n: int, of: str) -> None:
