@@ -305,6 +305,25 @@ def test_leaves_are_drawn(kind, drawing, split, pyplot, monkeypatch):
     assert sorted(zip(ids, sizes, strict=True)) == list(zip(found, counts, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("kind", "drawing"),
+    [
+        (DecisionTreeClassifier, "ctree_feature_space"),
+        (DecisionTreeRegressor, "rtree_feature_space"),
+        (DecisionTreeRegressor, "rtree_feature_space3D"),
+    ],
+)
+def test_regions_are_drawn_of_columns_of_numbers(kind, drawing, pyplot):
+    X = table().assign(height=np.random.default_rng(3).normal(size=N_ROWS))
+    y = targets(X)[kind is DecisionTreeRegressor]
+    draw = getattr(plots.dtreeviz(kind(max_depth=3, categorical_features=["job", "town"]).fit(X, y), X, y), drawing)
+    for options in ({}, {"features": ["age", "height"]}):
+        draw(fontname=FONT, **options)
+        assert (pyplot.gca().get_xlabel(), pyplot.gca().get_ylabel()) == ("age", "height")
+    with pytest.raises(InputError, match="features must be columns of numbers to be axes; got .'town', 'age'."):
+        draw(features=["town", "age"])
+
+
 def test_features_on_the_way_of_a_row_are_drawn(kind, pyplot, monkeypatch):
     monkeypatch.setattr(pyplot, "show", lambda: None)
     seen = drawn(kind)
@@ -351,6 +370,12 @@ def test_several_outputs_are_refused():
     model = DecisionTreeRegressor(max_depth=2).fit(X, np.column_stack([amounts, amounts]))
     with pytest.raises(InputError, match="must have 1 output; got 2"):
         plots.dtreeviz(model, X, np.column_stack([amounts, amounts]))
+
+
+def test_a_single_class_is_refused():
+    model = DecisionTreeClassifier().fit([[0.0], [1.0]], [7, 7])
+    with pytest.raises(InputError, match="must have at least 2 classes; got 1"):
+        plots.dtreeviz(model, [[0.0], [1.0]], [7, 7])
 
 
 def test_only_trees_are_drawn():

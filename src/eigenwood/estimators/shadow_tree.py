@@ -149,6 +149,14 @@ class ShadowTree(ShadowSKDTree):
                 )
         return row
 
+    def axes(self, features: Sequence[str] | None) -> list[str]:
+        """Return the columns that span a drawing of regions: those that are named, or the first two of numbers."""
+        numbers = [name for name, words in zip(self.feature_names, self.words, strict=True) if words is None]
+        chosen = numbers[:2] if features is None else list(features)
+        if not chosen or not set(chosen) <= set(numbers):
+            raise InputError(f"{WHO}: features must be columns of numbers to be axes; got {chosen}.")
+        return chosen
+
 
 class Drawings(DTreeVizAPI):
     """dtreeviz's drawings; a row x is taken as it stands in the table."""
@@ -164,11 +172,24 @@ class Drawings(DTreeVizAPI):
     def instance_feature_importance(self, x: Any, *args: Any, **options: Any) -> Any:
         return super().instance_feature_importance(self.shadow_tree.row(x), *args, **options)
 
+    def ctree_feature_space(self, *args: Any, features: Sequence[str] | None = None, **options: Any) -> Any:
+        return super().ctree_feature_space(*args, features=self.shadow_tree.axes(features), **options)
+
+    def rtree_feature_space(self, *args: Any, features: Sequence[str] | None = None, **options: Any) -> Any:
+        return super().rtree_feature_space(*args, features=self.shadow_tree.axes(features), **options)
+
+    def rtree_feature_space3D(  # noqa: N802 - dtreeviz's name
+        self, *args: Any, features: Sequence[str] | None = None, **options: Any
+    ) -> Any:
+        return super().rtree_feature_space3D(*args, features=self.shadow_tree.axes(features), **options)
+
 
 def check_drawable(tree: Any, rows: Any) -> None:
-    """Raise unless dtreeviz can draw a tree and coded rows: it knows one output and no missing numbers."""
+    """Raise unless dtreeviz can draw a tree and coded rows: one output, several classes, no missing numbers."""
     if tree.n_outputs_ != 1:
         raise InputError(f"{WHO}: the model must have 1 output; got {tree.n_outputs_}.")
+    if [labels.size for labels in tree._class_lists()] == [1]:
+        raise InputError(f"{WHO}: the model must have at least 2 classes; got 1.")
     numbers = rows.data if sparse.issparse(rows) else rows
     if np.isnan(numbers).any():
         raise InputError(
