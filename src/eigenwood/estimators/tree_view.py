@@ -188,10 +188,18 @@ def left_answer(nodes: Tree, node: int, labels: list) -> str:
     """Return in words which categories go left; those of the other side, if it is they that a node lists."""
     codes = nodes.categories[nodes.category_start[node] : nodes.category_start[node + 1]]
     known = labels[nodes.feature[node]]
-    words = ["missing" if known[code] is None else str(known[code]) for code in codes[:MOST_LABELS]]
-    if codes.size > MOST_LABELS:
-        words.append(f"{codes.size - MOST_LABELS} more")
-    return ("not " if nodes.default_left[node] else "") + "{" + ", ".join(words) + "}"
+    words = ["missing" if known[code] is None else str(known[code]) for code in codes]
+    return subset_text(words, bool(nodes.default_left[node]))
+
+
+def subset_text(words: list[str], excluded: bool) -> str:
+    """Return a set of categories in words, or all but those; of a long list only the beginning.
+
+    >>> subset_text(["rain", "sunny"], excluded=False), subset_text(["rain"], excluded=True)
+    ('{rain, sunny}', 'not {rain}')
+    """
+    more = [f"{len(words) - MOST_LABELS} more"] if len(words) > MOST_LABELS else []
+    return ("not " if excluded else "") + "{" + ", ".join(words[:MOST_LABELS] + more) + "}"
 
 
 def padded_values(value: np.ndarray, n_classes: list[int]) -> np.ndarray:

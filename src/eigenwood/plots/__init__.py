@@ -5,6 +5,7 @@ Each file draws numbers and knows nothing of models. The functions here take a f
     of a tree
     plots.tree(model)                rules(model)                          → tree_figure
     plots.pruning(model)             its pruning_curve_                    → pruning_figure
+    plots.dtreeviz(model, X, y)      its questions and the rows            → dtreeviz's own drawings
 
     of classifiers of two features
     plots.boundary(model, X, y)      what it says everywhere, its support  → boundary_figure
@@ -32,9 +33,9 @@ import plotly.graph_objects as go
 from scipy import sparse
 
 from eigenwood.data.blocks import Blocks
-from eigenwood.errors import InputError
+from eigenwood.errors import InputError, MissingExtraError
 from eigenwood.estimators.naming import input_names
-from eigenwood.estimators.rules import pruning_of, rules
+from eigenwood.estimators.rules import fitted_tree, pruning_of, rules
 from eigenwood.plots.biplot import SCALINGS, biplot_coordinates, biplot_figure
 from eigenwood.plots.boundary import Panel, Scene, boundary_figure, grid_points, scene_of
 from eigenwood.plots.images import component_images_figure, reconstruction_figure
@@ -50,6 +51,7 @@ __all__ = [
     "biplot",
     "boundary",
     "component_images",
+    "dtreeviz",
     "loadings",
     "loadings_table",
     "pruning",
@@ -87,6 +89,34 @@ def pruning(model: Any) -> go.Figure:
     alphas, n_leaves, errors, chosen, measure = pruning_of(model)
     form = ".1%" if measure == "error" else ".4~g"
     return pruning_figure(alphas, n_leaves, errors, chosen, f"{measure} on validation rows", form)
+
+
+def dtreeviz(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    feature_names: Sequence[str] | None = None,
+    target_name: str | None = None,
+    class_names: Sequence[str] | None = None,
+) -> Any:
+    """Return what ``dtreeviz.model`` returns, for any fitted decision tree, also one that asks about categories.
+
+    Its ``view()``, ``leaf_sizes()``, ``explain_prediction_path(x)`` and so on are dtreeviz's; a row x is taken as it
+    stands in X, such as ``X.iloc[0]``. Names are those of the model and of its classes unless others are given. X may
+    have missing categories, but no missing numbers, which dtreeviz cannot draw. Needs ``pip install dtreeviz``.
+    """
+    tree = fitted_tree("plots.dtreeviz", model)
+    try:
+        from eigenwood.estimators.shadow_tree import Drawings, ShadowTree
+    except ImportError:
+        raise MissingExtraError("plots.dtreeviz: dtreeviz must be installed; pip install dtreeviz.") from None
+    if tree is not model and len(model.steps) > 1:
+        X = model[:-1].transform(X)
+    names = [str(name) for name in (input_names(tree, None) if feature_names is None else feature_names)]
+    classes = [str(label) for labels in tree._class_lists() for label in labels] if class_names is None else class_names
+    target = str(getattr(y, "name", None) or "y") if target_name is None else target_name
+    return Drawings(ShadowTree(tree, X, y, names, target, classes))
 
 
 # --- of classifiers of two features -------------------------------------------------------------------
