@@ -100,7 +100,9 @@ def test_scikit_learns_model_will_do_too():
 
 
 @pytest.mark.parametrize(
-    "draw", [plots.scree, plots.loadings, lambda model: plots.component_images(model, (2, 3))], ids=str
+    "draw",
+    [plots.scree, plots.loadings, lambda model: plots.component_images(model, (2, 3))],
+    ids=["scree", "loadings", "images"],
 )
 def test_a_model_of_no_components_is_refused(draw):
     X = np.random.default_rng(0).normal(size=(50, 6))
