@@ -5,7 +5,7 @@ import pytest
 from numba import config
 from numpy.testing import assert_allclose, assert_array_equal
 
-from eigenwood.core.bits import ONE, add_member, word_count
+from eigenwood.core.bits import add_member
 from eigenwood.core.distinct import mixed
 from eigenwood.core.tree import binning, growing
 from eigenwood.core.tree.adding import write_groups
@@ -16,12 +16,10 @@ from eigenwood.core.tree.finishing import (
     NEAR,
     PLACE,
     PLACE_BITS,
-    SHORT,
     SMALL,
     SPREAD,
     VERY_FEW,
     WORTH,
-    band_for,
     cut_amounts,
     cut_classes,
     cut_in_order,
@@ -29,14 +27,11 @@ from eigenwood.core.tree.finishing import (
     cut_pair,
     dense_cut,
     gather_keys,
-    make_small_draw,
     mark_left,
     missing_at,
     move_orders,
     moved,
     new_hand,
-    next_band,
-    next_drawn,
     order_few,
     order_more,
     order_very_few,
@@ -50,7 +45,6 @@ from eigenwood.core.tree.finishing import (
 )
 from eigenwood.core.tree.growing import log_table
 from eigenwood.core.tree.impurity import cost
-from eigenwood.core.tree.splitting import drawn, key_of, make_draw
 from tests.core.tree import cases
 from tests.core.tree.roots import SHARES, root_of, sums_of
 from tests.naive import tree as naive
@@ -601,39 +595,3 @@ def test_orders_are_written_of_columns_that_may_vary_and_both_sides_keep_them(n)
     for at in (0, 1, 3):
         expected[at, start : start + n] = [*np.sort(keys[at, goes_left]), *np.sort(keys[at, ~goes_left])]
     assert_array_equal(order, expected)
-
-
-# ---- the draw ----------------------------------------------------------------------------------------------------
-
-
-def drawn_by_bands(draw, n_candidates, n, band):
-    """Return all ``n`` candidates that can be drawn, band by band."""
-    near, bar, found = np.empty(n_candidates, dtype=np.uint64), np.uint64(0), []
-    while len(found) < n:
-        n_near, bar = next_band(draw, n_candidates, np.uint64(bar), np.uint64(band), near)
-        found += [int(next_drawn(near, n_near - t)) for t in range(n_near)]
-    return found
-
-
-@pytest.mark.parametrize("n_wanted", [1, 7, 1000])
-@pytest.mark.parametrize("n_groups", [0, 3, 30])
-@pytest.mark.parametrize("n_columns", [1, 5, SHORT, SHORT + 1, 40, 300])
-def test_the_draw_is_in_the_order_of_its_keys(n_columns, n_groups, n_wanted):
-    rng = np.random.default_rng(n_columns + n_groups)
-    features = rng.permutation(400)[: n_columns + n_groups]
-    dense, slot_feature = features[:n_columns], np.repeat(np.sort(features[n_columns:]), 2)  # two slots for each
-    slots, group = np.arange(slot_feature.size), np.empty(slot_feature.size + 1, dtype=np.int64)
-    assert write_groups(slots, slots.size, slot_feature, group) == n_groups
-    feature_keys, slot_keys = (mixed(each.astype(np.uint64) + ONE) for each in (dense, slot_feature))
-    constant, draw = np.zeros(word_count(n_columns), dtype=np.uint64), np.empty(n_columns + slots.size, dtype=np.uint64)
-    for at in range(0, n_columns, 4):
-        add_member(constant, at)
-    candidates = [at for at in range(n_columns + n_groups) if at >= n_columns or at % 4]
-    asked = np.concatenate([dense, slot_feature[::2]])
-    for seed in rng.integers(2**63, size=5, dtype=np.uint64):
-        n = make_small_draw(draw, n_columns, n_groups, feature_keys, slot_keys, slots, group, constant, seed)
-        assert n == len(candidates)
-        found = drawn_by_bands(draw, n_columns + n_groups, n, band_for(n_wanted, n))
-        assert found == sorted(candidates, key=lambda at, seed=seed: int(key_of(seed + ONE, asked[at])))
-        n = make_draw(draw, n_columns + n_groups, dense, slot_feature, slots, group, constant, seed)
-        assert found == [int(drawn(draw, n - t)) for t in range(n)]

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from eigenwood.core.bits import add_member, is_member
 from eigenwood.core.tree.adding import write_groups
 from eigenwood.core.tree.branching import code_behind
-from eigenwood.core.tree.splitting import drawn, make_draw
+from eigenwood.core.tree.drawing import drawn, make_draw
 from tests.core.tree import cases
 from tests.core.tree.roots import SHARES, STORAGES, assert_clean, bench_of, moved, root_of, split_of, table
 from tests.naive import tree as naive

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenwood.core.bits import ONE, add_member, is_member, lowest_bit, taken_out, word_count
+from eigenwood.core.bits import ONE, add_member, is_member, taken_out, word_count
 from eigenwood.core.compiling import inlined, uncounted
 from eigenwood.core.distinct import mixed
 from eigenwood.core.tree.adding import add_up_slots, cleared, write_groups
@@ -38,18 +38,16 @@ from eigenwood.core.tree.branching import (
     write_leaf,
 )
 from eigenwood.core.tree.cutting import gini_pair, line_cost, tie_of
+from eigenwood.core.tree.drawing import NO_KEY, band_for, make_small_draw, next_band, next_drawn
 from eigenwood.core.tree.impurity import GINI, SQUARED_ERROR, is_classifying, part_with, squared_sides, x_log_x
 from eigenwood.core.tree.splitting import (
-    INDEX_BITS,
     NO_GAP,
     NOTHING,
     Node,
     Split,
     dense_range,
-    drawn,
     gap_between,
     leaves_nothing,
-    sink,
     thin_range,
 )
 from eigenwood.core.tree.summing import SPREAD, cut_of_sums, two_sides_cost
@@ -59,11 +57,8 @@ VERY_FEW, FEW, LANES = 8, 64, 16  # so few rows are ordered by insertion, and by
 PLACE_BITS, PLACE = 12, SMALL - 1  # of a key: which row of the small node it is
 NEAR, WORTH = 256, 4  # rows of a node below which orders are kept, if at least one column in four is looked at
 BYTE_BITS, BYTE = 8, 255
-SHORT = 16  # of so few keys the least is found by looking at all
-BAND = 2  # keys that are looked at together, for each that is wanted
 START, END, DEPTH, PARENT, SIDE, KEPT = range(6)  # a node that waits
 LAST = np.uint32(np.iinfo(np.uint32).max)
-NO_KEY = np.uint64(np.iinfo(np.uint64).max)  # of what cannot be drawn
 
 
 class Hand(NamedTuple):
@@ -539,65 +534,6 @@ def slot_cost(sums, slot, total, starts, weight, criterion, logs):
         a, x = sums[slot, 0], sums[slot, 1]
         return squared_sides(x, a, total[1] - x, weight - a)
     return line_cost(sums, slot, total, starts, criterion, logs)
-
-
-@uncounted
-def make_small_draw(draw, n_columns, n_groups, feature_keys, slot_keys, slots, group, constant, seed):
-    """Write the keys of all candidates, and return how many can be drawn: all but columns known to be constant.
-
-    Candidates come in the order of their keys. Of many only the first few are wanted, so they are never sorted: those
-    within a band of keys are taken out (``next_band``), then those of the next one.
-    """
-    for at in range(n_columns):
-        draw[at] = (mixed((seed + ONE) ^ feature_keys[at]) & ~INDEX_BITS) | np.uint64(at)
-    n = n_columns
-    for i in range(constant.size):
-        word = constant[i]
-        while word != 0:
-            draw[64 * i + lowest_bit(word)] = NO_KEY
-            n -= 1
-            word &= word - ONE
-    for g in range(n_groups):
-        at = n_columns + g
-        draw[at] = (mixed((seed + ONE) ^ slot_keys[slots[group[g]]]) & ~INDEX_BITS) | np.uint64(at)
-    return n + n_groups
-
-
-@uncounted
-def band_for(n_wanted, n_candidates):
-    """Return the width of a band in which somewhat more keys are expected than are wanted."""
-    n_expected = BAND * n_wanted + SHORT
-    return NO_KEY if n_candidates <= n_expected else NO_KEY // np.uint64(n_candidates) * np.uint64(n_expected)
-
-
-@uncounted
-def next_band(draw, n, bar, band, near):
-    """Write the keys from ``bar`` to before the end of the band, as a heap if they are many; return how many they are,
-    and the end.
-    """
-    end, n_near = bar + band, 0
-    if end < bar:  # beyond the last key
-        end = NO_KEY
-    for i in range(n):
-        near[n_near] = draw[i]
-        n_near += bar <= draw[i] < end
-    if n_near > SHORT:
-        for i in range(n_near // 2 - 1, -1, -1):
-            sink(near, i, n_near)
-    return n_near, end
-
-
-@uncounted
-def next_drawn(near, n_left):
-    """Return the candidate with the least key, of which ``n_left`` are left."""
-    if n_left > SHORT:
-        return drawn(near, n_left)
-    least = 0
-    for i in range(1, n_left):
-        least = i if near[i] < near[least] else least
-    found = near[least]
-    near[least] = near[n_left - 1]
-    return np.int64(found & INDEX_BITS)
 
 
 @inlined

@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from eigenwood.core.bits import ONE, add_member, is_member, taken_out, word_count
+from eigenwood.core.bits import add_member, is_member, taken_out, word_count
 from eigenwood.core.compiling import counted, merged, uncounted
-from eigenwood.core.distinct import mixed
 from eigenwood.core.tree.absolute import cut_costs, cut_medians, line_costs
 from eigenwood.core.tree.adding import (
     add_up_amounts,
@@ -34,6 +33,7 @@ from eigenwood.core.tree.adding import (
 from eigenwood.core.tree.binning import CATEGORY
 from eigenwood.core.tree.categories import multiway_cost, sort_categories
 from eigenwood.core.tree.cutting import best_of_sums, is_free, line_cost, random_place, tie_of
+from eigenwood.core.tree.drawing import drawn, key_of, make_draw
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, is_classifying
 from eigenwood.core.tree.ordering import (
     FEW_ROWS,
@@ -49,7 +49,6 @@ from eigenwood.core.tree.ordering import (
 from eigenwood.core.tree.summing import SPREAD, cut_of_sums
 
 PAGE, OFF_PAGE = 512, 72  # numbers in a page of memory: lines a whole number of pages apart hinder each other
-INDEX_BITS = np.uint64((1 << 24) - 1)  # of a key in the draw: which candidate it belongs to
 
 
 class Rule(NamedTuple):
@@ -181,55 +180,6 @@ def new_bench(codes, features, rule, n_sums, n_rows, n_outputs):
 def no_cut():
     """Return what stands for a column that cannot be cut."""
     return Cut(np.inf, -1, -1, -1, -1)
-
-
-@uncounted
-def key_of(seed, feature):
-    """Return 64 random bits for a feature at a node."""
-    return mixed(seed ^ mixed(np.uint64(feature + 1)))
-
-
-@uncounted
-def make_draw(draw, n_candidates, column_feature, slot_feature, slots, group, constant, seed):
-    """Make a heap of the keys of all candidates but constant columns, and return how many they are.
-
-    They come out in a random order that follows from their features, not from how the table is kept, and no more of
-    it is sorted than is asked for.
-    """
-    n_columns, n = column_feature.size, 0
-    for i in range(n_candidates):
-        if i < n_columns and is_member(constant, i):
-            continue
-        feature = column_feature[i] if i < n_columns else slot_feature[slots[group[i - n_columns]]]
-        draw[n] = (key_of(seed + ONE, feature) & ~INDEX_BITS) | np.uint64(i)
-        n += 1
-    for i in range(n // 2 - 1, -1, -1):
-        sink(draw, i, n)
-    return n
-
-
-@uncounted
-def drawn(draw, n_left):
-    """Return the next candidate of the draw, of which ``n_left`` are left."""
-    least = draw[0]
-    draw[0] = draw[n_left - 1]
-    sink(draw, 0, n_left - 1)
-    return np.int64(least & INDEX_BITS)
-
-
-@uncounted
-def sink(heap, i, n):
-    """Let entry ``i`` sink to where none below it is smaller."""
-    key = heap[i]
-    while 2 * i + 1 < n:
-        child = 2 * i + 1
-        if child + 1 < n and heap[child + 1] < heap[child]:
-            child += 1
-        if heap[child] >= key:
-            break
-        heap[i] = heap[child]
-        i = child
-    heap[i] = key
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -1,0 +1,129 @@
+"""Which columns a node looks at, where it may not look at all of them: a draw that is the same wherever it is made.
+
+Each candidate has a key of random bits that follow from the seed of the node and from its feature, not from how the
+table is kept; the least keys come first. No more of them are sorted than are asked for:
+
+    few nodes (``make_draw``)            all keys ──► a heap ──► the next, the next, …
+    many small ones (``next_band``)      all keys ──► those below a bar ──► a heap of these ──► those of the next band …
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenwood.core.bits import ONE, is_member, lowest_bit
+from eigenwood.core.compiling import uncounted
+from eigenwood.core.distinct import mixed
+
+INDEX_BITS = np.uint64((1 << 24) - 1)  # of a key: which candidate it belongs to
+NO_KEY = np.uint64(np.iinfo(np.uint64).max)  # of what cannot be drawn
+SHORT = 16  # of so few keys the least is found by looking at all
+BAND = 2  # keys that are looked at together, for each that is wanted
+
+
+@uncounted
+def key_of(seed, feature):
+    """Return 64 random bits for a feature at a node."""
+    return mixed(seed ^ mixed(np.uint64(feature + 1)))
+
+
+@uncounted
+def make_draw(draw, n_candidates, column_feature, slot_feature, slots, group, constant, seed):
+    """Make a heap of the keys of all candidates but constant columns, and return how many they are.
+
+    They come out in a random order that follows from their features, not from how the table is kept, and no more of
+    it is sorted than is asked for.
+    """
+    n_columns, n = column_feature.size, 0
+    for i in range(n_candidates):
+        if i < n_columns and is_member(constant, i):
+            continue
+        feature = column_feature[i] if i < n_columns else slot_feature[slots[group[i - n_columns]]]
+        draw[n] = (key_of(seed + ONE, feature) & ~INDEX_BITS) | np.uint64(i)
+        n += 1
+    for i in range(n // 2 - 1, -1, -1):
+        sink(draw, i, n)
+    return n
+
+
+@uncounted
+def drawn(draw, n_left):
+    """Return the next candidate of the draw, of which ``n_left`` are left."""
+    least = draw[0]
+    draw[0] = draw[n_left - 1]
+    sink(draw, 0, n_left - 1)
+    return np.int64(least & INDEX_BITS)
+
+
+@uncounted
+def sink(heap, i, n):
+    """Let entry ``i`` sink to where none below it is smaller."""
+    key = heap[i]
+    while 2 * i + 1 < n:
+        child = 2 * i + 1
+        if child + 1 < n and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= key:
+            break
+        heap[i] = heap[child]
+        i = child
+    heap[i] = key
+
+
+@uncounted
+def make_small_draw(draw, n_columns, n_groups, feature_keys, slot_keys, slots, group, constant, seed):
+    """Write the keys of all candidates, and return how many can be drawn: all but columns known to be constant.
+
+    Candidates come in the order of their keys. Of many only the first few are wanted, so they are never sorted: those
+    within a band of keys are taken out (``next_band``), then those of the next one.
+    """
+    for at in range(n_columns):
+        draw[at] = (mixed((seed + ONE) ^ feature_keys[at]) & ~INDEX_BITS) | np.uint64(at)
+    n = n_columns
+    for i in range(constant.size):
+        word = constant[i]
+        while word != 0:
+            draw[64 * i + lowest_bit(word)] = NO_KEY
+            n -= 1
+            word &= word - ONE
+    for g in range(n_groups):
+        at = n_columns + g
+        draw[at] = (mixed((seed + ONE) ^ slot_keys[slots[group[g]]]) & ~INDEX_BITS) | np.uint64(at)
+    return n + n_groups
+
+
+@uncounted
+def band_for(n_wanted, n_candidates):
+    """Return the width of a band in which somewhat more keys are expected than are wanted."""
+    n_expected = BAND * n_wanted + SHORT
+    return NO_KEY if n_candidates <= n_expected else NO_KEY // np.uint64(n_candidates) * np.uint64(n_expected)
+
+
+@uncounted
+def next_band(draw, n, bar, band, near):
+    """Write the keys from ``bar`` to before the end of the band, as a heap if they are many; return how many they are,
+    and the end.
+    """
+    end, n_near = bar + band, 0
+    if end < bar:  # beyond the last key
+        end = NO_KEY
+    for i in range(n):
+        near[n_near] = draw[i]
+        n_near += bar <= draw[i] < end
+    if n_near > SHORT:
+        for i in range(n_near // 2 - 1, -1, -1):
+            sink(near, i, n_near)
+    return n_near, end
+
+
+@uncounted
+def next_drawn(near, n_left):
+    """Return the candidate with the least key, of which ``n_left`` are left."""
+    if n_left > SHORT:
+        return drawn(near, n_left)
+    least = 0
+    for i in range(1, n_left):
+        least = i if near[i] < near[least] else least
+    found = near[least]
+    near[least] = near[n_left - 1]
+    return np.int64(found & INDEX_BITS)
