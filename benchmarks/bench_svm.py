@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from importlib import import_module
 
+import numpy as np
+
 from benchmarks.bench_tree import EXPLAINED, SHARE_RIGHT, all_rows_to_learn_from, predicting
 from benchmarks.case import Arrays, Case, Quality, first_rows
 from benchmarks.data import california_scaled, census_in_zeros_and_ones, covertype_two_classes, mnist_split
@@ -68,16 +70,12 @@ def forest_rows(n_rows: int = 20_000) -> Arrays:
 
 
 def hundred_thousand_patches() -> Arrays:
-    """Return 100,000 patches to learn from, of those that others test with, and 50,000 more to test."""
+    """Return 100,000 patches to learn from, drawn from those that others test with, and 50,000 more to test."""
     arrays = covertype_two_classes()
-    X, y = arrays["X_test"][::3], arrays["y_test"][::3]
-    return {
-        **arrays,
-        "X": X[:100_000],
-        "y": y[:100_000],
-        "X_test": arrays["X_test"][1::9],
-        "y_test": arrays["y_test"][1::9],
-    }
+    drawn = np.random.default_rng(0).permutation(len(arrays["y_test"]))
+    learnt, tested = drawn[:100_000], drawn[100_000:150_000]
+    X, y = arrays["X_test"], arrays["y_test"]
+    return {**arrays, "X": X[learnt], "y": y[learnt], "X_test": X[tested], "y_test": y[tested]}
 
 
 def fifteen_thousand_digits() -> Arrays:
