@@ -46,6 +46,16 @@ def test_each_is_solved_as_if_it_were_alone(n_threads):
     assert sum(step.whole for step in together) == len(SIZES)  # one whole step for each problem that is finished
 
 
+@pytest.mark.parametrize("n_threads", [1, 2, 8])
+def test_a_whole_step_has_one_solved_problem_more(n_threads):
+    solved = []
+    for step in side_by_side(problems(), n_threads):
+        time.sleep(0.01)  # the threads get ahead of whoever looks
+        if step.whole:
+            solved.append(sum(one.last for one in step.steps))
+    assert solved == [1, 2, 3, 4]
+
+
 def test_they_come_along_evenly():
     together = list(side_by_side(problems(), 1))
     turns = 0

@@ -82,8 +82,12 @@ def on_one_thread(
 def on_threads(
     problems: Problems, steps: list[DualStep], waiting: deque[int], n_threads: int
 ) -> Generator[SideBySideStep, None, None]:
-    """Yield after every turn, and every few milliseconds while all are at work."""
-    is_left, n_open = Event(), len(waiting)
+    """Yield after every turn, and every few milliseconds while all are at work.
+
+    A whole step has what was handed in so far, one problem more each time; those in between, where time may be up, have
+    what the problems have reached.
+    """
+    is_left, n_open, handed_in = Event(), len(waiting), list(steps)
 
     def work(number: int) -> DualStep:
         for step in turn(problems[number]):
@@ -98,11 +102,15 @@ def on_threads(
             queue.add(number)
         while queue.is_open():
             number, step = queue.result_within(PATIENCE) or (-1, None)
-            if step is not None and step.last:
+            if step is None:
+                yield SideBySideStep(tuple(steps), False, False)
+                continue
+            handed_in[number] = step
+            if step.last:
                 n_open -= 1
-            elif step is not None:
+            else:
                 queue.add(number)
-            yield SideBySideStep(tuple(steps), step is not None and step.last, n_open == 0)
+            yield SideBySideStep(tuple(handed_in if step.last else steps), step.last, n_open == 0)
 
 
 @contextmanager
