@@ -285,6 +285,7 @@ def check_route(model: Any, source: Source) -> None:
     by_columns, by_rows = isinstance(source, ColumnStream), isinstance(source, RowStream)
     wrong = {
         "full": (is_sparse or by_columns or by_rows, "a dense table in memory"),
+        "gram_refined": (is_sparse or by_columns or by_rows, "a dense table in memory"),
         "covariance_eigh": (by_columns, "rows; blocks of variants take 'gram_eigh' or 'krylov'"),
         "gram_eigh": (by_rows, "a table in memory or genotypes; blocks of rows take 'covariance_eigh' or 'krylov'"),
         "oja": (by_columns, "rows; blocks of variants take 'gram_eigh' or 'krylov'"),

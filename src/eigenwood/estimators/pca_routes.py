@@ -2,6 +2,7 @@
 
     covariance_eigh   moments ──► C ──► eigenpairs                   d² memory, one pass
     gram_eigh         AAᵀ ──► eigenpairs ──► v = Aᵀu / s             n² memory, three passes
+    gram_refined      AAᵀ of bytes ──► guess ──► exact products      n² memory, a few passes
     full              the SVD of A                                   A itself in memory
     krylov, randomized, power, oja      products with A alone        a few vectors in memory, one pass each
 
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from eigenwood.core.spectral.bytes import multiplies_bytes
 from eigenwood.core.spectral.dimension import likeliest_count
 from eigenwood.core.spectral.full import svd_pairs
 from eigenwood.core.spectral.krylov import KrylovRule, KrylovStep, krylov_steps
@@ -26,6 +28,7 @@ from eigenwood.core.spectral.packed import GROUP
 from eigenwood.core.spectral.pairs import Pairs, Wanted, chosen_count, signed, straightened, with_null_pairs
 from eigenwood.core.spectral.power import power_steps
 from eigenwood.core.spectral.randomized import SubspaceStep, randomized_steps
+from eigenwood.core.spectral.refining import RefinedStep, refined_steps
 from eigenwood.core.spectral.symmetric import FEW, LARGE, leading_pairs
 from eigenwood.errors import InputError
 from eigenwood.estimators.pca_sources import RowStream, Scaling, Whole
@@ -48,6 +51,8 @@ LAPACK_COST = 30.0  # all pairs, m³ times this
 LANCZOS_COST = 5000.0  # few pairs of a matrix in hand, m² times this
 SKINNY_COST = 4.5  # a product with a block of vectors, for every entry of A and column of the block
 READING_COST, PACKED_COST = 100.0, 5.0  # once for a block: to gather and centre A, or to read a packed copy
+BYTE_COST = 0.3  # a product of bytes
+REFINING_ROUNDS, REFINED_READING, REFINED_COST = 2, 35.0, 2.2  # exact products; to read A, and for every column
 LIKELY_BLOCKS = 11  # until Krylov settles, where the spectrum falls
 SHARE_OF_PAIRS = 0.3  # that hold the share of variance, as a guess
 KRYLOV_MUST_SAVE = 1.3  # times the work: what is direct is also sure
@@ -132,6 +137,24 @@ def from_gram(gram: np.ndarray, is_whole: bool, source: Any, scaling: Scaling, r
     if not is_whole:  # the directions are a guess from some columns; their variances are then those of all
         pairs = measured(pairs.vectors, pairs.values.size, source.operator(scaling, request.n_threads))
     return lifted(pairs, source, scaling, request)
+
+
+def refined_route(source: Whole, request: Request) -> Steps:
+    """Yield guesses from a rough Gram matrix, then pairs by exact products; should these not settle, the exact one."""
+    scaling = scaling_of(source, request)
+    for rough, is_whole in source.rough_grams(scaling, request.n_threads):
+        if not is_whole:
+            yield Step(once(from_gram, rough, False, source, scaling, request), "gram_refined", "", True, False)
+    products, count = source.both_ways(scaling, request.n_threads), min(request.wanted.count, source.shape[0])
+    for step in refined_steps(products, rough, count, settled(source, request), request.n_threads):
+        yield Step(once(from_refined, step, source, scaling, request), "gram_refined", "", True, step.last)
+    if not step.last:
+        reason = "products of bytes were too rough a guess"
+        yield from (exact._replace(reason=reason) for exact in gram_steps(source, request))
+
+
+def from_refined(step: RefinedStep, source: Whole, scaling: Scaling, request: Request) -> Found:
+    return lifted(step.pairs(), source, scaling, request, step.components())
 
 
 # --- the whole ------------------------------------------------------------------------------------
@@ -262,6 +285,10 @@ def planned(source: Any, request: Request) -> Plan:
     if is_sparse and size > SMALL:
         return Plan("krylov", None, "sparse rows are multiplied as they are")
     words = f"{size} x {size} products of {max(n, d)} numbers"
+    if is_refinable(source, request.wanted):
+        refined = refined_cost(n, d, request.wanted.count)
+        if refined < min(direct_cost(n, d, request.wanted), krylov_cost(source, request.wanted)):
+            return Plan("gram_refined", None, f"bytes and a few exact products cost less than {words}")
     if direct_cost(n, d, request.wanted) <= KRYLOV_MUST_SAVE * krylov_cost(source, request.wanted):
         return Plan(direct, None, f"{words} cost less than an iteration")
     return Plan("krylov", direct, f"a few products with blocks of vectors cost less than {words}")
@@ -272,6 +299,20 @@ def direct_cost(n: int, d: int, wanted: Wanted) -> float:
     size = min(n, d)
     all_pairs = wanted.share is not None or wanted.count > FEW * size or size < LARGE
     return float(n) * d * size + (LAPACK_COST * size**3 if all_pairs else LANCZOS_COST * size**2)
+
+
+def is_refinable(source: Any, wanted: Wanted) -> bool:
+    """Return whether bytes may show the way: few pairs of a dense wide table, on a machine that multiplies bytes."""
+    is_dense = isinstance(source, Whole) and not sparse.issparse(source.X)
+    return is_dense and source.is_wide() and wanted.share is None and wanted.count <= FEW * source.shape[0] and (
+        multiplies_bytes()
+    )
+
+
+def refined_cost(n: int, d: int, count: int) -> float:
+    """Return the work of a rough Gram matrix and what follows it."""
+    rounds = REFINING_ROUNDS * (REFINED_READING + REFINED_COST * count)
+    return float(n) * d * (BYTE_COST * n + rounds) + LANCZOS_COST * n**2
 
 
 def krylov_cost(source: Any, wanted: Wanted) -> float:
@@ -329,6 +370,7 @@ ROUTES: dict[str, Callable[[Any, Request], Steps]] = {
     "full": full_steps,
     "covariance_eigh": covariance_steps,
     "gram_eigh": gram_steps,
+    "gram_refined": refined_route,
     "krylov": krylov_only,
     "arpack": arpack_steps,
     "randomized": randomized_route,
@@ -369,24 +411,26 @@ def in_features(step: Any, source: Any, scaling: Scaling, request: Request) -> F
     return lifted(pairs, source, scaling, request) if source.is_wide() else found(scaling, pairs, request)
 
 
-def lifted(pairs: Pairs, source: Any, scaling: Scaling, request: Request) -> Found:
+def lifted(
+    pairs: Pairs, source: Any, scaling: Scaling, request: Request, images: np.ndarray | None = None
+) -> Found:
     """Return the components of pairs (s², u) of AAᵀ: v = Aᵀu / s, at right angles also where s is only rounding.
 
     What is left is lifted in the same way: AᵀA v - s²v = Aᵀ(AAᵀu - s²u) / s. Where next to nothing is left, its length
-    is bounded instead, by that of A.
+    is bounded instead, by that of A. ``images`` are the Aᵀu, where they are known.
     """
     values = np.maximum(pairs.values, 0.0)
     largest = float(values.max(initial=0.0))
     lengths = np.sqrt(np.maximum(values, request.nothing * largest))
     factors = np.divide(1.0, lengths, out=np.zeros(lengths.size), where=lengths > 0.0)
     left = np.sqrt(largest) * factors * pairs.residuals()
-    if left.max(initial=0.0) <= NEXT_TO_NOTHING * largest:
-        both, leftovers = source.lifted(pairs.vectors, scaling, request.n_threads), left[None, :]
-    else:
-        both = source.lifted(np.hstack([pairs.vectors, pairs.leftovers]), scaling, request.n_threads)
-        leftovers = both[:, values.size :] * factors
-    vectors = straightened(both[:, : values.size], request.n_threads)
-    return found(scaling, Pairs(values, vectors, leftovers), request)
+    is_little = left.max(initial=0.0) <= NEXT_TO_NOTHING * largest
+    unknown = ([] if images is not None else [pairs.vectors]) + ([] if is_little else [pairs.leftovers])
+    if unknown:
+        both = source.lifted(np.hstack(unknown), scaling, request.n_threads)
+        images = both[:, : values.size] if images is None else images
+    leftovers = left[None, :] if is_little else both[:, -values.size :] * factors
+    return found(scaling, Pairs(values, straightened(images, request.n_threads), leftovers), request)
 
 
 def measured(directions: np.ndarray, count: int, operator: Callable[[np.ndarray], np.ndarray]) -> Pairs:

@@ -34,7 +34,8 @@ from eigenwood.core.spectral.moments import (
     no_column_moments,
     no_moments,
 )
-from eigenwood.core.spectral.packed import normal_of_packed, packed
+from eigenwood.core.spectral.packed import normal_of_packed, packed, products_both_ways
+from eigenwood.core.spectral.rough import rough_grams
 from eigenwood.core.threads import ahead, row_blocks
 
 CHUNK_VALUES = 2**26  # of a table in memory, between two looks at the clock
@@ -138,6 +139,15 @@ class Whole:
         for columns in row_blocks(d, max(n, GRAM_WORK // n**2)):
             total += gram_of(A, columns, n_threads)
             yield total, columns.stop == d
+
+    def rough_grams(self, scaling: Scaling, n_threads: int) -> Iterator[tuple[np.ndarray, bool]]:
+        """Yield the same of a dense table, roughly: from bytes."""
+        for total, n_seen in rough_grams(self.centred(scaling), n_threads):
+            yield total, n_seen == self.shape[1]
+
+    def both_ways(self, scaling: Scaling, n_threads: int) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """Return the function of B that returns AᵀB and AAᵀB of a dense table."""
+        return lambda B: products_both_ways(self.centred(scaling), B, n_threads)
 
     def lifted(self, vectors: np.ndarray, scaling: Scaling, n_threads: int) -> np.ndarray:
         """Return Aᵀu for every column u."""

@@ -14,11 +14,13 @@ import numpy as np
 from numba import njit
 
 from eigenwood.core.spectral.centred import Centred, narrow, summed
+from eigenwood.core.spectral.moments import add_to
 from eigenwood.core.threads import results_of, row_blocks
 
 BLOCK_VALUES, LEAST_WIDTH, MOST_WIDTH = 2**17, 16, 512
 GROUP = 4  # vectors, and rows, that are multiplied together
 BLOCKS_AT_ONCE = 64  # while packing: so much of a row is read at a time
+FEW_VECTORS = 24  # up to so many, loops are faster than BLAS
 IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # sums may be made in lanes; the same ones on every call
 
 
@@ -48,16 +50,49 @@ def packed_width(n_rows: int) -> int:
 
 def normal_of_packed(blocks: np.ndarray, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """Return AAᵀ B for a packed A, shape (n, b), in float64."""
-    n_vectors = B.shape[1]
-    vectors = np.zeros((-(-n_vectors // GROUP) * GROUP, B.shape[0]), dtype=blocks.dtype)
-    vectors[:n_vectors] = B.T
+    vectors = in_groups(B, blocks.dtype)
 
     def work(i: slice, total: np.ndarray) -> None:
         block = blocks[i.start]
-        add_normal(block, vectors, np.empty((GROUP, block.shape[1]), dtype=block.dtype), total)
+        add_normal(block, vectors, np.empty((vectors.shape[0], block.shape[1]), dtype=block.dtype), total)
 
     total = summed(work, row_blocks(blocks.shape[0], 1), vectors.shape, n_threads)
-    return np.ascontiguousarray(total[:n_vectors].T)
+    return np.ascontiguousarray(total[: B.shape[1]].T)
+
+
+def in_groups(B: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return the columns of B as rows, and zeros for those that are missing in the last group."""
+    vectors = np.zeros((-(-B.shape[1] // GROUP) * GROUP, B.shape[0]), dtype=dtype)
+    vectors[: B.shape[1]] = B.T
+    return vectors
+
+
+def products_both_ways(A: Centred, B: np.ndarray, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Return AᵀB in the type of X, shape (d, b), and AAᵀB in float64, of a dense A that is read once.
+
+    >>> A = Centred(np.array([[1.0, 2.0]]), np.ones(1), np.zeros(2), np.ones(2))
+    >>> products_both_ways(A, np.ones((1, 1)))
+    (array([[1.],
+           [2.]]), array([[5.]]))
+    """
+    (n, d), source, rows = A.X.shape, narrow(A), slice(0, A.X.shape[0])
+    vectors = in_groups(B, A.X.dtype)
+    lifted = np.empty((vectors.shape[0], d), dtype=A.X.dtype)
+
+    def by_groups(columns: slice, total: np.ndarray) -> None:
+        products = np.empty((vectors.shape[0], columns.stop - columns.start), dtype=A.X.dtype)
+        add_normal(source.block(rows, columns), vectors, products, total)
+        lifted[:, columns] = products
+
+    def by_blas(columns: slice, total: np.ndarray) -> None:
+        block = source.block(rows, columns)
+        products = vectors @ block
+        add_to(total, products @ block.T)
+        lifted[:, columns] = products
+
+    work = by_groups if B.shape[1] <= FEW_VECTORS else by_blas
+    total = summed(work, row_blocks(d, MOST_WIDTH), (vectors.shape[0], n), n_threads)
+    return lifted[: B.shape[1]].T, np.ascontiguousarray(total[: B.shape[1]].T)
 
 
 @njit(cache=True, nogil=True)
@@ -82,12 +117,12 @@ def write_packed(X, roots, first_column, shift, rest, factor, blocks):
 
 @njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
 def add_normal(A, vectors, products, total):
-    """Add A Aᵀ v of each vector to ``total``; there is a whole number of groups of vectors."""
+    """Write Aᵀv of each vector to ``products`` and add AAᵀv to ``total``; there are whole groups of vectors."""
     for first in range(0, vectors.shape[0], GROUP):
-        some = vectors[first : first + GROUP]
-        write_products(A, some[0], some[1], some[2], some[3], products[0], products[1], products[2], products[3])
+        some, made = vectors[first : first + GROUP], products[first : first + GROUP]
+        write_products(A, some[0], some[1], some[2], some[3], made[0], made[1], made[2], made[3])
         sums = total[first : first + GROUP]
-        add_combined(A, products[0], products[1], products[2], products[3], sums[0], sums[1], sums[2], sums[3])
+        add_combined(A, made[0], made[1], made[2], made[3], sums[0], sums[1], sums[2], sums[3])
 
 
 @njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)

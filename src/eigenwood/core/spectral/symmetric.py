@@ -26,10 +26,11 @@ def leading_pairs(M: np.ndarray, wanted: Wanted, n_threads: int = 1) -> Pairs:
         return symmetric_pairs(M, wanted)
     block = int(np.clip(wanted.count // 8, NARROWEST, WIDEST))
     rule = KrylovRule(LANCZOS_TOL, block, max(3 * wanted.count, 256), seed=0)
-    *_, step = krylov_steps(lambda B: _product(M, B, n_threads), size, wanted, float(np.trace(M)), rule)
+    *_, step = krylov_steps(lambda B: product_of(M, B, n_threads), size, wanted, float(np.trace(M)), rule)
     return step.pairs()
 
 
-def _product(M: np.ndarray, B: np.ndarray, n_threads: int) -> np.ndarray:
+def product_of(M: np.ndarray, B: np.ndarray, n_threads: int) -> np.ndarray:
+    """Return M B: blocks of rows side by side."""
     blocks = row_blocks(M.shape[0], PRODUCT_ROWS)
     return np.concatenate(results_of(lambda rows: M[rows] @ B, blocks, n_threads))

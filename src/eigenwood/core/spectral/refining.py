@@ -1,0 +1,173 @@
+"""From a rough AAᵀ to exact pairs: the rough matrix shows the way, products with A itself say where one stands.
+
+    guess       U = leading vectors of the rough matrix G
+    measure     AAᵀU, exact           Ritz pairs (θ, u) of the span, what is left: r = AAᵀu - θu
+    correct     (θ - G) δ = r  beside U, roughly      G stands for AAᵀ, which is never made; the span grows by the δ
+
+(Jacobi, Davidson.) A round takes off what G knows right of AAᵀ: with bytes a factor of thirty and more. It ends where
+the residuals of the components, ‖AᵀAv - θv‖ = ‖Aᵀr‖ / √θ, are settled; G estimates these lengths too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from eigenwood.core.spectral.krylov import KrylovRule, krylov_steps
+from eigenwood.core.spectral.pairs import Pairs, Wanted, orthonormal, settled_at
+from eigenwood.core.spectral.symmetric import product_of
+from eigenwood.core.threads import one_blas_thread
+
+BothProducts = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # AᵀB and AAᵀB
+
+GUESS_TOL = 1e-5
+GUESS_BLOCK, GUESS_BASIS = 16, 256
+GUARDS = 2  # pairs beyond the wanted, at least: they keep the last wanted one from its neighbours
+WIDTH = 4  # vectors come in whole groups of so many
+CORRECTED, MOST_CORRECTIONS = 0.03, 24  # of r is left in δ; steps of conjugate gradients until there, at most
+LEAST_GAIN = 0.3  # a round that leaves more of the residuals was no help: G says nothing more
+SURE = 0.8  # of a tolerance, because G only estimates
+
+
+class RefinedStep(NamedTuple):
+    """Ritz pairs in the span so far."""
+
+    basis: np.ndarray  # (n, m), orthonormal columns
+    lifted: np.ndarray  # (d, m), Aᵀ times it
+    product: np.ndarray  # (n, m), AAᵀ times it
+    values: np.ndarray  # (m,) all Ritz values, descending
+    rotation: np.ndarray  # (m, m)
+    count: int  # type: ignore[assignment]
+    errors: np.ndarray  # (count,) of the residuals' tolerances
+    last: bool
+    is_stuck: bool  # the rough matrix leads no further
+
+    def pairs(self) -> Pairs:
+        """Return the wanted pairs of AAᵀ."""
+        turn, values = self.rotation[:, : self.count], self.values[: self.count]
+        with one_blas_thread():
+            vectors = self.basis @ turn
+            return Pairs(values.copy(), vectors, self.product @ turn - vectors * values)
+
+    def components(self) -> np.ndarray:
+        """Return Aᵀu of the wanted pairs, (d, count)."""
+        with one_blas_thread():
+            return (self.lifted @ self.rotation[:, : self.count].astype(self.lifted.dtype)).astype(np.float64)
+
+
+def refined_steps(
+    products: BothProducts, rough: np.ndarray, count: int, tol: float, n_threads: int = 1
+) -> Iterator[RefinedStep]:
+    """Yield after every exact product, until the pairs have settled or the rough matrix leads no further.
+
+    >>> A = np.diag([3.0, 2.0, 1.0])
+    >>> rough = A @ A.T + 0.01
+    >>> *_, step = refined_steps(lambda B: (A.T @ B, A @ (A.T @ B)), rough, 1, 1e-10)
+    >>> step.values[:1].round(9), step.is_stuck
+    (array([9.]), False)
+    """
+    guess = first_guess(rough, count, n_threads)
+    basis = orthonormal(guess.vectors[:, : n_guarded(count, guess.values.size)])
+    lifted, product = products(basis)
+    largest_error = np.inf
+    while True:
+        step = ritz_step(basis, lifted, product, rough, count, tol, largest_error, n_threads)
+        yield step
+        if step.last or step.is_stuck:
+            return
+        largest_error = float(step.errors.max())
+        added = orthonormal_beside(basis, corrections(step, guess, rough, n_threads))
+        more_lifted, more_product = products(added)
+        basis, product = np.hstack([basis, added]), np.hstack([product, more_product])
+        lifted = np.hstack([lifted, more_lifted])
+
+
+def n_guarded(count: int, most: int) -> int:
+    """Return how many vectors are begun with: the wanted, a few beyond, and what fills their group."""
+    return min(-(-(count + GUARDS) // WIDTH) * WIDTH, most)
+
+
+def first_guess(rough: np.ndarray, count: int, n_threads: int) -> Pairs:
+    """Return the pairs of the rough matrix that Lanczos has seen by the time the wanted ones have settled."""
+    block = WIDTH if count <= GUESS_BLOCK else GUESS_BLOCK
+    rule = KrylovRule(GUESS_TOL, block, max(3 * count, GUESS_BASIS), seed=0)
+    steps = krylov_steps(lambda B: product_of(rough, B, n_threads), rough.shape[0], Wanted(count), np.trace(rough), rule)
+    *_, step = steps
+    with one_blas_thread():
+        return Pairs(step.values, step.basis @ step.rotation, np.empty((0, step.values.size)))
+
+
+def ritz_step(basis, lifted, product, rough, count, tol, before, n_threads) -> RefinedStep:
+    with one_blas_thread():
+        H = basis.T @ product
+        values, rotation = linalg.eigh((H + H.T) / 2.0, check_finite=False)
+    values, rotation = values[::-1].copy(), np.ascontiguousarray(rotation[:, ::-1])
+    step = RefinedStep(basis, lifted, product, values, rotation, count, np.empty(0), False, False)
+    pairs = step.pairs()
+    squares = np.einsum("ij,ij->j", pairs.leftovers, product_of(rough, pairs.leftovers, n_threads))
+    lengths = np.sqrt(np.maximum(squares, 0.0) / np.maximum(pairs.values, np.finfo(float).tiny))
+    errors = lengths / (SURE * settled_at(pairs.values, tol))
+    largest = float(errors.max())
+    return step._replace(errors=errors, last=largest <= 1.0, is_stuck=1.0 < largest and largest > LEAST_GAIN * before)
+
+
+def corrections(step: RefinedStep, guess: Pairs, rough: np.ndarray, n_threads: int) -> np.ndarray:
+    """Return δ with (θ - G) δ = r beside the span, for each pair that is not settled.
+
+    The guess solves it along its own vectors, and conjugate gradients do the rest.
+    """
+    pairs, chosen = step.pairs(), np.flatnonzero(step.errors > 1.0)
+    theta, r = pairs.values[chosen], beside(step.basis, pairs.leftovers[:, chosen])
+    n_begun = n_guarded(step.count, guess.values.size)
+    others = guess.vectors[:, n_begun:]
+    with one_blas_thread():
+        gaps = np.maximum(theta[None, :] - guess.values[n_begun:, None], np.finfo(float).tiny)
+        solved = beside(step.basis, others @ ((others.T @ r) / gaps))
+
+    def applied(B: np.ndarray) -> np.ndarray:
+        return beside(step.basis, theta * B - product_of(rough, B, n_threads))
+
+    return solved_roughly(applied, r, solved)
+
+
+def solved_roughly(applied: Callable[[np.ndarray], np.ndarray], r: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return x with M x = r up to a few percent, from a first x, by conjugate gradients; each column by itself.
+
+    Where M is not positive along a direction, that column stays what it is.
+    """
+    left = r - applied(x)
+    direction, length = left.copy(), squares_of(left)
+    enough = CORRECTED**2 * squares_of(r)
+    for _ in range(MOST_CORRECTIONS):
+        if (length <= enough).all():
+            break
+        image = applied(direction)
+        curvature = np.einsum("ij,ij->j", direction, image)
+        pace = np.divide(length, curvature, out=np.zeros_like(length), where=(curvature > 0.0) & (length > enough))
+        x = x + pace * direction
+        left -= pace * image
+        before, length = length, squares_of(left)
+        direction = left + np.divide(length, before, out=np.zeros_like(length), where=before > 0.0) * direction
+    return x
+
+
+def squares_of(columns: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->j", columns, columns)
+
+
+def beside(basis: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return what is left of the vectors beside an orthonormal basis."""
+    with one_blas_thread():
+        return vectors - basis @ (basis.T @ vectors)
+
+
+def orthonormal_beside(basis: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return orthonormal columns beside the basis that span the rest of the vectors."""
+    lengths = np.sqrt(squares_of(vectors))
+    columns = vectors[:, lengths > 0.0] / lengths[lengths > 0.0]
+    for _ in range(2):
+        columns = orthonormal(beside(basis, columns))
+    return columns

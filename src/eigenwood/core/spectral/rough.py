@@ -1,0 +1,115 @@
+"""A rough AAᵀ: every row a row of bytes. It shows where the leading pairs are; exact products then settle them
+(``refining``).
+
+    columns    [ piece 0 ][ piece 1 ][ piece 2 ] …                  a few pieces are made into bytes at a time
+    a piece    c = round(a / f),  f = largest |a| / 127             of a row, with a factor of its own
+    AAᵀ        ≈ Σ f_i f_j Σ c_i c_j                                whole numbers in a piece, float64 between pieces
+
+A number is off by f / 2 at most, here up and there down, so the sums are off by far less than their terms. The rows are
+met by others in tasks that share nothing, each sum piece by piece: the bits do not depend on the threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numba import njit
+
+from eigenwood.core.spectral.bytes import NEAR_ROWS, add_products, whole_tiles, whole_words
+from eigenwood.core.spectral.centred import Centred, Narrow, narrow, write_centred_row
+from eigenwood.core.threads import results_of, row_blocks
+
+PIECE = 4032  # columns; 63 words, because rows that start a power of two apart would drive each other from the cache
+PIECES_AT_ONCE = 4
+LARGEST = 127  # of the codes
+
+
+def rough_grams(A: Centred, n_threads: int = 1) -> Iterator[tuple[np.ndarray, int]]:
+    """Yield a rough AAᵀ over the columns so far, and how many these are: the same array each time, of a dense A.
+
+    >>> X = np.array([[1.0, 0.0, 3.0], [-1.0, 0.0, -3.0]])
+    >>> [(gram.round(2).tolist(), n) for gram, n in rough_grams(Centred(X, np.ones(2), np.zeros(3), np.ones(3)))]
+    [([[9.98, -9.98], [-9.98, 9.98]], 3)]
+    """
+    n, d = A.X.shape
+    source, total = narrow(A), np.zeros((n, n))
+    width = min(PIECE, whole_words(d))
+    codes = np.zeros((PIECES_AT_ONCE, whole_tiles(n), width), dtype=np.int8)
+    sums, factors = np.empty((PIECES_AT_ONCE, n), dtype=np.int64), np.empty((PIECES_AT_ONCE, n))
+    near = row_blocks(whole_tiles(n), NEAR_ROWS)
+    for columns in row_blocks(d, PIECES_AT_ONCE * width):
+        results_of(lambda rows: _write_codes(source, rows, columns, codes, sums, factors), near, n_threads)
+        n_pieces = -(-(columns.stop - columns.start) // width)
+
+        def add(rows: slice, n_pieces=n_pieces) -> None:
+            for p in range(n_pieces):
+                add_products(codes[p], sums[p], factors[p], rows.start, rows.stop, total)
+
+        results_of(add, near[::-1], n_threads)  # the last meet most others
+        mirror(total)
+        yield total, columns.stop
+
+
+def _write_codes(source: Narrow, rows: slice, columns: slice, codes, sums, factors) -> None:
+    centred = np.empty(codes.shape[2] + 1, dtype=source.X.dtype)
+    write_codes(
+        source.X[rows, columns],
+        source.roots[rows],
+        source.shift[columns],
+        source.rest[columns],
+        source.factor[columns],
+        codes[:, rows],
+        sums[:, rows],
+        factors[:, rows],
+        centred,
+        centred.view(f"i{centred.itemsize}"),
+    )
+
+
+@njit(cache=True, nogil=True)
+def write_codes(X, roots, shift, rest, factor, codes, sums, factors, centred, bits):
+    """Write the codes of some rows piece by piece, their sums, and the factor of each row and piece.
+
+    ``centred`` holds a piece, and behind it its largest size; ``bits`` are the same bytes as whole numbers.
+    """
+    n_rows, n_columns = X.shape
+    width = codes.shape[2]
+    for i in range(n_rows):
+        for start in range(0, n_columns, width):
+            stop, p = min(start + width, n_columns), start // width
+            piece = centred[: stop - start]
+            write_centred_row(X[i, start:stop], roots[i], shift[start:stop], rest[start:stop], factor[start:stop], piece)
+            bits[width] = largest_without_sign(bits[: stop - start])
+            largest = centred[width]
+            factors[p, i] = largest / LARGEST
+            sums[p, i] = write_rounded(piece, LARGEST / largest if largest > 0 else 0.0, codes[p, i])
+
+
+@njit(cache=True, nogil=True)
+def largest_without_sign(bits):
+    """Return the largest of the numbers without their signs: floats are in the order of their bits."""
+    largest, all_but_sign = bits.dtype.type(0), bits.dtype.type(np.iinfo(bits.dtype).max)
+    for j in range(bits.size):
+        largest = max(largest, bits[j] & all_but_sign)
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def write_rounded(values, times, codes):
+    """Write round(value times) to the codes and zeros behind them; return the sum."""
+    factor, total = values.dtype.type(times), 0
+    for j in range(values.size):
+        code = np.int32(np.rint(values[j] * factor))
+        codes[j] = code
+        total += code
+    codes[values.size :] = 0
+    return total
+
+
+@njit(cache=True, nogil=True)
+def mirror(total):
+    """Write what is above the diagonal below it."""
+    for i in range(total.shape[0]):
+        for j in range(i):
+            total[i, j] = total[j, i]
