@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from eigenwood.core.spectral.centred import Centred, row_products
 from eigenwood.core.spectral.filling import observed_scores, with_means
 from eigenwood.core.spectral.moments import Moments, merged, moments_of, no_moments
-from eigenwood.core.spectral.pairs import Wanted
+from eigenwood.core.spectral.pairs import Wanted, products_of_columns
 from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 from eigenwood.data.blocks import Blocks
 from eigenwood.data.genotypes import Genotypes
@@ -440,13 +440,13 @@ def tolerances(model: PCA, route: str, dtype: np.dtype) -> Tolerances:
 
 def facts_of(step: Step, attributes: dict[str, Any], limits: Tolerances) -> PcaFacts:
     """Return the facts as the route knows them, which costs no further look at the rows."""
-    found, V = step.found(), attributes["components_"].astype(np.float64)
+    found, angles = step.found(), products_of_columns(attributes["components_"].T)
     diagonal = found.columns.squares / found.scale**2 / (found.columns.weight - 1.0)
-    lost = float((diagonal - found.variances @ V**2).sum())
+    lost = float(diagonal.sum() - found.variances @ angles.diagonal())
     return PcaFacts(
         variances=found.variances,
         residuals=found.residuals,
-        skew=float(np.abs(V @ V.T - np.eye(V.shape[0])).max(initial=0.0)),
+        skew=float(np.abs(angles - np.eye(angles.shape[0])).max(initial=0.0)),
         kept_and_lost=float(found.variances.sum()) + lost,
         total=found.total,
         beside=None,

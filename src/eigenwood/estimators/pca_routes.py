@@ -154,7 +154,12 @@ def refined_route(source: Whole, request: Request) -> Steps:
 
 
 def from_refined(step: RefinedStep, source: Whole, scaling: Scaling, request: Request) -> Found:
-    return lifted(step.pairs(), source, scaling, request, step.components())
+    """Return the components, which the products have lifted already, and the lengths of what is left of them."""
+    pairs = step.pairs()
+    values, factors = lifting_factors(pairs, request)
+    left = source.lifted_lengths(pairs.leftovers, scaling, request.n_threads) * factors
+    vectors = straightened(step.images(request.n_threads), request.n_threads)
+    return found(scaling, Pairs(values, vectors, left[None, :]), request)
 
 
 # --- the whole ------------------------------------------------------------------------------------
@@ -411,26 +416,29 @@ def in_features(step: Any, source: Any, scaling: Scaling, request: Request) -> F
     return lifted(pairs, source, scaling, request) if source.is_wide() else found(scaling, pairs, request)
 
 
-def lifted(
-    pairs: Pairs, source: Any, scaling: Scaling, request: Request, images: np.ndarray | None = None
-) -> Found:
+def lifted(pairs: Pairs, source: Any, scaling: Scaling, request: Request) -> Found:
     """Return the components of pairs (s², u) of AAᵀ: v = Aᵀu / s, at right angles also where s is only rounding.
 
     What is left is lifted in the same way: AᵀA v - s²v = Aᵀ(AAᵀu - s²u) / s. Where next to nothing is left, its length
-    is bounded instead, by that of A. ``images`` are the Aᵀu, where they are known.
+    is bounded instead, by that of A.
     """
-    values = np.maximum(pairs.values, 0.0)
+    values, factors = lifting_factors(pairs, request)
     largest = float(values.max(initial=0.0))
-    lengths = np.sqrt(np.maximum(values, request.nothing * largest))
-    factors = np.divide(1.0, lengths, out=np.zeros(lengths.size), where=lengths > 0.0)
     left = np.sqrt(largest) * factors * pairs.residuals()
-    is_little = left.max(initial=0.0) <= NEXT_TO_NOTHING * largest
-    unknown = ([] if images is not None else [pairs.vectors]) + ([] if is_little else [pairs.leftovers])
-    if unknown:
-        both = source.lifted(np.hstack(unknown), scaling, request.n_threads)
-        images = both[:, : values.size] if images is None else images
-    leftovers = left[None, :] if is_little else both[:, -values.size :] * factors
-    return found(scaling, Pairs(values, straightened(images, request.n_threads), leftovers), request)
+    if left.max(initial=0.0) <= NEXT_TO_NOTHING * largest:
+        both, leftovers = source.lifted(pairs.vectors, scaling, request.n_threads), left[None, :]
+    else:
+        both = source.lifted(np.hstack([pairs.vectors, pairs.leftovers]), scaling, request.n_threads)
+        leftovers = both[:, values.size :] * factors
+    vectors = straightened(both[:, : values.size], request.n_threads)
+    return found(scaling, Pairs(values, vectors, leftovers), request)
+
+
+def lifting_factors(pairs: Pairs, request: Request) -> tuple[np.ndarray, np.ndarray]:
+    """Return s² and 1 / s of every pair, but 0 where s is nothing at all."""
+    values = np.maximum(pairs.values, 0.0)
+    lengths = np.sqrt(np.maximum(values, request.nothing * values.max(initial=0.0)))
+    return values, np.divide(1.0, lengths, out=np.zeros(lengths.size), where=lengths > 0.0)
 
 
 def measured(directions: np.ndarray, count: int, operator: Callable[[np.ndarray], np.ndarray]) -> Pairs:

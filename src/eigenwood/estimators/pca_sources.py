@@ -34,7 +34,7 @@ from eigenwood.core.spectral.moments import (
     no_column_moments,
     no_moments,
 )
-from eigenwood.core.spectral.packed import normal_of_packed, packed, products_both_ways
+from eigenwood.core.spectral.packed import lifted_lengths, normal_of_packed, packed, products_both_ways
 from eigenwood.core.spectral.rough import rough_grams
 from eigenwood.core.threads import ahead, row_blocks
 
@@ -152,6 +152,10 @@ class Whole:
     def lifted(self, vectors: np.ndarray, scaling: Scaling, n_threads: int) -> np.ndarray:
         """Return Aᵀu for every column u."""
         return column_products(self.centred(scaling), vectors, n_threads)
+
+    def lifted_lengths(self, vectors: np.ndarray, scaling: Scaling, n_threads: int) -> np.ndarray:
+        """Return ‖Aᵀu‖ for every column u, of a dense table."""
+        return lifted_lengths(self.centred(scaling), vectors, n_threads)
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,22 @@ def products_both_ways(A: Centred, B: np.ndarray, n_threads: int = 1) -> tuple[n
     return lifted[: B.shape[1]].T, np.ascontiguousarray(total[: B.shape[1]].T)
 
 
+def lifted_lengths(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """Return the length of every column of AᵀB, of a dense A.
+
+    >>> A = Centred(np.array([[3.0, 4.0]]), np.ones(1), np.zeros(2), np.ones(2))
+    >>> lifted_lengths(A, np.ones((1, 1)))
+    array([5.])
+    """
+    vectors, source, rows = np.ascontiguousarray(B.T, dtype=A.X.dtype), narrow(A), slice(0, A.X.shape[0])
+
+    def work(columns: slice, total: np.ndarray) -> None:
+        products = vectors @ source.block(rows, columns)
+        total += np.einsum("ij,ij->i", products, products)
+
+    return np.sqrt(summed(work, row_blocks(A.X.shape[1], MOST_WIDTH), (B.shape[1],), n_threads))
+
+
 @njit(cache=True, nogil=True)
 def write_packed(X, roots, first_column, shift, rest, factor, blocks):
     """Write √w (x - shift - rest) factor of some blocks of columns, and zeros beyond the last column."""

@@ -35,7 +35,7 @@ class Pairs(NamedTuple):
 
     def residuals(self) -> np.ndarray:
         """Return ‖Mv - λv‖ of every pair."""
-        return np.linalg.norm(self.leftovers, axis=0)
+        return np.sqrt(np.einsum("ij,ij->j", self.leftovers, self.leftovers))
 
     def first(self, count: int) -> Pairs:
         """Return the first of the pairs."""
@@ -122,31 +122,43 @@ def straightened(vectors: np.ndarray, n_threads: int = 1) -> np.ndarray:
     Cholesky factors of VᵀV do it, twice for rounding: products instead of a factorisation of V. A column turns only
     those behind it.
     """
-    lengths = np.linalg.norm(vectors, axis=0)
-    if lengths.size == 0 or lengths.min() <= SHORT * lengths.max():
-        return orthonormal(vectors)
-    V = vectors / lengths
-    blocks = row_blocks(V.shape[0], PRODUCT_ROWS)  # each turned in place: fresh memory costs more than the products
+    blocks = row_blocks(vectors.shape[0], PRODUCT_ROWS)
+    V, turned = vectors, np.empty(vectors.shape, order="F")
     for _ in range(MOST_ROUNDS):
-        parts = results_of(partial(_angles, V), blocks, n_threads)
-        angles = np.sum(parts, axis=0) - np.eye(V.shape[1])
-        skew = float(np.abs(angles).max())
+        products = products_of_columns(V, n_threads)
+        lengths = np.sqrt(products.diagonal())
+        if lengths.size == 0 or lengths.min() <= SHORT * lengths.max():
+            return orthonormal(vectors)
+        angles = products / lengths[:, None] / lengths[None, :]
+        skew = float(np.abs(angles - np.eye(lengths.size)).max())
         if skew > SKEW:
             return orthonormal(vectors)
-        if skew < STRAIGHT:
+        if V is turned and skew < STRAIGHT:
             break
-        lower = linalg.cholesky(angles + np.eye(V.shape[1]), lower=True, check_finite=False)
-        turn = linalg.solve_triangular(lower, np.eye(V.shape[1]), lower=True, check_finite=False).T
-        results_of(partial(_turn, V, turn), blocks, n_threads)
+        lower = linalg.cholesky(angles, lower=True, check_finite=False)
+        turn = linalg.solve_triangular(lower, np.diag(1.0 / lengths), lower=True, check_finite=False).T
+        results_of(partial(_turn, V, turn, turned), blocks, n_threads)
+        V = turned
     return V
 
 
-def _angles(V: np.ndarray, rows: slice) -> np.ndarray:
-    return V[rows].T @ V[rows]
+def products_of_columns(V: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """Return VᵀV in float64.
+
+    >>> products_of_columns(np.array([[3.0, 0.0], [4.0, 1.0]]))
+    array([[25.,  4.],
+           [ 4.,  1.]])
+    """
+    return np.sum(results_of(partial(_products, V), row_blocks(V.shape[0], PRODUCT_ROWS), n_threads), axis=0)
 
 
-def _turn(V: np.ndarray, turn: np.ndarray, rows: slice) -> None:
-    V[rows] = V[rows] @ turn
+def _products(V: np.ndarray, rows: slice) -> np.ndarray:
+    block = V[rows].astype(np.float64, copy=False)
+    return block.T @ block
+
+
+def _turn(V: np.ndarray, turn: np.ndarray, turned: np.ndarray, rows: slice) -> None:
+    turned.T[:, rows] = turn.T @ V[rows].T
 
 
 def with_null_pairs(pairs: Pairs, count: int, nothing: float) -> Pairs:

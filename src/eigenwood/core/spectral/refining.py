@@ -19,12 +19,13 @@ from scipy import linalg
 from eigenwood.core.spectral.krylov import KrylovRule, krylov_steps
 from eigenwood.core.spectral.pairs import Pairs, Wanted, orthonormal, settled_at
 from eigenwood.core.spectral.symmetric import product_of
-from eigenwood.core.threads import one_blas_thread
+from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 
 BothProducts = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # AᵀB and AAᵀB
 
 GUESS_TOL = 1e-5
 GUESS_BLOCK, GUESS_BASIS = 16, 256
+IMAGE_COLUMNS = 4096
 GUARDS = 2  # pairs beyond the wanted, at least: they keep the last wanted one from its neighbours
 WIDTH = 4  # vectors come in whole groups of so many
 CORRECTED, MOST_CORRECTIONS = 0.03, 24  # of r is left in δ; steps of conjugate gradients until there, at most
@@ -52,10 +53,16 @@ class RefinedStep(NamedTuple):
             vectors = self.basis @ turn
             return Pairs(values.copy(), vectors, self.product @ turn - vectors * values)
 
-    def components(self) -> np.ndarray:
+    def images(self, n_threads: int = 1) -> np.ndarray:
         """Return Aᵀu of the wanted pairs, (d, count)."""
-        with one_blas_thread():
-            return (self.lifted @ self.rotation[:, : self.count].astype(self.lifted.dtype)).astype(np.float64)
+        turn = np.ascontiguousarray(self.rotation[:, : self.count].T, dtype=self.lifted.dtype)
+        images = np.empty((self.count, self.lifted.shape[0]))
+
+        def work(columns: slice) -> None:
+            images[:, columns] = turn @ self.lifted.T[:, columns]
+
+        results_of(work, row_blocks(images.shape[1], IMAGE_COLUMNS), n_threads)
+        return images.T
 
 
 def refined_steps(
