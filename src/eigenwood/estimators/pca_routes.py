@@ -25,7 +25,7 @@ from eigenwood.core.spectral.krylov import KrylovRule, KrylovStep, krylov_steps
 from eigenwood.core.spectral.moments import ColumnMoments, Moments, columns_of
 from eigenwood.core.spectral.oja import OjaState, after_batch, oja_start
 from eigenwood.core.spectral.packed import GROUP
-from eigenwood.core.spectral.pairs import Pairs, Wanted, chosen_count, signed, straightened, with_null_pairs
+from eigenwood.core.spectral.pairs import Pairs, Wanted, chosen_count, settled_at, signed, straightened, with_null_pairs
 from eigenwood.core.spectral.power import power_steps
 from eigenwood.core.spectral.randomized import SubspaceStep, randomized_steps
 from eigenwood.core.spectral.refining import RefinedStep, refined_steps
@@ -157,7 +157,9 @@ def from_refined(step: RefinedStep, source: Whole, scaling: Scaling, request: Re
     """Return the components, which the products have lifted already, and the lengths of what is left of them."""
     pairs = step.pairs()
     values, factors = lifting_factors(pairs, request)
-    left = source.lifted_lengths(pairs.leftovers, scaling, request.n_threads) * factors
+    left = np.sqrt(values.max(initial=0.0)) * factors * pairs.residuals()  # at most
+    if (left > settled_at(values, settled(source, request))).any():
+        left = source.lifted_lengths(pairs.leftovers, scaling, request.n_threads) * factors
     vectors = straightened(step.images(request.n_threads), request.n_threads)
     return found(scaling, Pairs(values, vectors, left[None, :]), request)
 
@@ -309,8 +311,12 @@ def direct_cost(n: int, d: int, wanted: Wanted) -> float:
 def is_refinable(source: Any, wanted: Wanted) -> bool:
     """Return whether bytes may show the way: few pairs of a dense wide table, on a machine that multiplies bytes."""
     is_dense = isinstance(source, Whole) and not sparse.issparse(source.X)
-    return is_dense and source.is_wide() and wanted.share is None and wanted.count <= FEW * source.shape[0] and (
-        multiplies_bytes()
+    return (
+        is_dense
+        and source.is_wide()
+        and wanted.share is None
+        and wanted.count <= FEW * source.shape[0]
+        and (multiplies_bytes())
     )
 
 

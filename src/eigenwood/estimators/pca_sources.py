@@ -35,7 +35,9 @@ from eigenwood.core.spectral.moments import (
     no_moments,
 )
 from eigenwood.core.spectral.packed import lifted_lengths, normal_of_packed, packed, products_both_ways
+from eigenwood.core.spectral.packed_steps import normal_of_packed_steps, packed_steps
 from eigenwood.core.spectral.rough import rough_grams
+from eigenwood.core.spectral.steps import steps_of
 from eigenwood.core.threads import ahead, row_blocks
 
 CHUNK_VALUES = 2**26  # of a table in memory, between two looks at the clock
@@ -106,6 +108,10 @@ class Whole:
     def operator(self, scaling: Scaling, n_threads: int) -> Callable[[np.ndarray], np.ndarray]:
         A = self.centred(scaling)
         if self.is_packed():
+            steps = steps_of(self.X)
+            of_steps = None if steps is None else packed_steps(A, steps, n_threads)
+            if of_steps is not None:
+                return lambda B: normal_of_packed_steps(of_steps, B, n_threads)
             blocks = packed(A, n_threads)
             return lambda B: normal_of_packed(blocks, B, n_threads)
         normal = normal_by_columns if self.is_wide() else normal_by_rows

@@ -9,6 +9,8 @@ last sum is known. Where a machine lacks it, the same whole numbers come from na
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
@@ -16,10 +18,13 @@ from numba.core import cgutils
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic, overload
 
+from eigenwood.core.threads import results_of, row_blocks
+
 VNNI = "+avx512vnni"
 WORD = 64  # bytes
 TILE = 4  # rows
-MOST_WORDS = 2**14  # of a row: four products a lane and word, each below 2**15, stay below 2**31
+PIECE = 4032  # codes of a row that are summed as whole numbers: 63 words, because rows that start a power of two apart
+# drive each other from the cache; below 2**31 / 2**15, so that no sum is too large
 NEAR_ROWS = 64  # so many rows are met by all others before the next ones: they stay in the cache
 OFFSET = 128  # makes a code a number without a sign
 
@@ -37,6 +42,44 @@ def whole_words(n_bytes: int) -> int:
 def whole_tiles(n_rows: int) -> int:
     """Return how many rows of codes there are with those of zeros that fill the last tile."""
     return -(-n_rows // TILE) * TILE
+
+
+class Pieces(NamedTuple):
+    """Rows of codes in pieces, one table of codes for each."""
+
+    codes: np.ndarray  # (n_pieces, whole tiles of rows, whole words), int8
+    sums: np.ndarray  # (n_pieces, n_rows), of the codes of a row
+    factors: np.ndarray  # (n_pieces, n_rows): a code stands for so many times itself
+
+
+def no_pieces(n_pieces: int, n_rows: int, length: int) -> Pieces:
+    """Return room for codes, all of them 0."""
+    codes = np.zeros((n_pieces, whole_tiles(n_rows), min(PIECE, whole_words(length))), dtype=np.int8)
+    return Pieces(codes, np.zeros((n_pieces, n_rows), dtype=np.int64), np.ones((n_pieces, n_rows)))
+
+
+def add_pieces(pieces: Pieces, n_pieces: int, total: np.ndarray, n_threads: int = 1) -> None:
+    """Add the products of all rows over the first pieces to ``total``, in whole numbers within a piece.
+
+    The rows are met by others in tasks that share nothing, and each sum grows piece by piece: the bits do not depend on
+    the threads.
+    """
+
+    def add(rows: slice) -> None:
+        for p in range(n_pieces):
+            add_products(pieces.codes[p], pieces.sums[p], pieces.factors[p], rows.start, rows.stop, total)
+
+    tasks = row_blocks(pieces.codes.shape[1], NEAR_ROWS)
+    results_of(add, tasks[::-1], n_threads)  # the last meet most others
+    mirror(total)
+
+
+@njit(cache=True, nogil=True)
+def mirror(total):
+    """Write what is above the diagonal below it."""
+    for i in range(total.shape[0]):
+        for j in range(i):
+            total[i, j] = total[j, i]
 
 
 @njit(cache=True, nogil=True)
@@ -123,11 +166,10 @@ def _with_fours(builder, sums, a, b):
 
     for start in (0, half):  # as LLVM knows the instruction that multiplies pairs of 16 bits and adds them
         part = range(start, start + half)
-        left, right = builder.zext(chosen(a, part), pairs), builder.sext(chosen(b, part), pairs)
-        for first in (0, 1):
-            places = range(first, half, 2)
-            one, other = (builder.sext(chosen(side, places), lanes) for side in (left, right))
-            product = builder.mul(one, other)
-            both = product if first == 0 else builder.add(both, product)
-        sums = builder.add(sums, both)
+        sides = builder.zext(chosen(a, part), pairs), builder.sext(chosen(b, part), pairs)
+        even, odd = (
+            builder.mul(*(builder.sext(chosen(side, range(first, half, 2)), lanes) for side in sides))
+            for first in (0, 1)
+        )
+        sums = builder.add(sums, builder.add(even, odd))
     return sums

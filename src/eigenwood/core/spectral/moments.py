@@ -8,7 +8,8 @@ The shift is close to the rows of the block, so no digits cancel: rows with mean
 single product XᵀX - n μμᵀ in float32 loses four digits there.) Where it is not close, the block lies far from the one
 before, and what is lost is small beside the scatter of their means. The means are exact whatever the shift, and each
 row is read once. A column that is constant in a block is left out of its products, and one that is nearly so takes
-part by its few entries (``thin``). Work is cut by lanes of blocks and tiles of the matrix:
+part by its few entries (``thin``). Numbers that are steps of a scale of bytes are summed as whole numbers (``steps``).
+Work is cut by lanes of blocks and tiles of the matrix:
 
     tasks      lane 0: tile (0,0), (0,1), (1,1)     lane 1: tile (0,0), …       by the shape alone, never by the threads
 """
@@ -21,6 +22,8 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
+from eigenwood.core.spectral.bytes import multiplies_bytes
+from eigenwood.core.spectral.steps import steps_of, sums_of_steps
 from eigenwood.core.spectral.thin import Thin, add_at, add_thin_products, count_changes, thin_columns, thin_entries
 from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 
@@ -102,12 +105,21 @@ def moments_of(X, weights: np.ndarray, n_threads: int = 1) -> Moments:
     array([[2., 2.],
            [2., 2.]])
     """
-    return _sparse_moments(X, weights) if sparse.issparse(X) else _dense_moments(X, weights, n_threads)
+    if sparse.issparse(X):
+        return _sparse_moments(X, weights)
+    return _moments_of_steps(X, weights, n_threads) or _dense_moments(X, weights, n_threads)
 
 
 def column_moments_of(X, weights: np.ndarray, n_threads: int = 1) -> ColumnMoments:
     """Return the moments of the columns of X, a C-contiguous or csr matrix."""
     return _sparse_column_moments(X, weights) if sparse.issparse(X) else _dense_column_moments(X, weights, n_threads)
+
+
+def _moments_of_steps(X: np.ndarray, weights: np.ndarray, n_threads: int) -> Moments | None:
+    """Return the moments in whole numbers, where all numbers are on steps (``steps``) and each row counts once."""
+    steps = steps_of(X) if multiplies_bytes() and (weights == 1.0).all() else None
+    sums = None if steps is None else sums_of_steps(X, steps, n_threads)
+    return None if sums is None else Moments(X.shape[0], float(X.shape[0]), sums.mean, sums.scatter)
 
 
 # --- dense rows -----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from eigenwood.core.spectral.centred import Centred, narrow, summed
 from eigenwood.core.spectral.moments import add_to
 from eigenwood.core.threads import results_of, row_blocks
 
-BLOCK_VALUES, LEAST_WIDTH, MOST_WIDTH = 2**17, 16, 512
+BLOCK_BYTES, LEAST_WIDTH, MOST_WIDTH = 2**19, 16, 512
 GROUP = 4  # vectors, and rows, that are multiplied together
 BLOCKS_AT_ONCE = 64  # while packing: so much of a row is read at a time
 FEW_VECTORS = 24  # up to so many, loops are faster than BLAS
@@ -43,9 +43,10 @@ def packed(A: Centred, n_threads: int = 1) -> np.ndarray:
     return blocks
 
 
-def packed_width(n_rows: int) -> int:
+def packed_width(n_rows: int, itemsize: int = 4) -> int:
     """Return how many columns a block has: a whole number of lanes, as many as fit in the cache."""
-    return int(np.clip(BLOCK_VALUES // n_rows // LEAST_WIDTH * LEAST_WIDTH, LEAST_WIDTH, MOST_WIDTH))
+    lanes = LEAST_WIDTH * 4 // itemsize
+    return int(np.clip(BLOCK_BYTES // itemsize // n_rows // lanes * lanes, lanes, MOST_WIDTH))
 
 
 def normal_of_packed(blocks: np.ndarray, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
@@ -143,8 +144,9 @@ def add_normal(A, vectors, products, total):
 
 @njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
 def write_products(A, a, b, c, d, t, u, v, w):
-    """Write Aᵀa, Aᵀb, Aᵀc and Aᵀd, four rows at a time."""
+    """Write Aᵀa, Aᵀb, Aᵀc and Aᵀd, four rows at a time; A may be whole numbers."""
     n_rows, width = A.shape
+    number = t.dtype.type
     t[:], u[:], v[:], w[:] = 0, 0, 0, 0
     for i in range(0, n_rows - GROUP + 1, GROUP):
         p, q, r, s = A[i], A[i + 1], A[i + 2], A[i + 3]
@@ -154,30 +156,32 @@ def write_products(A, a, b, c, d, t, u, v, w):
         c0, c1, c2, c3 = c[i], c[i + 1], c[i + 2], c[i + 3]
         d0, d1, d2, d3 = d[i], d[i + 1], d[i + 2], d[i + 3]
         for j in range(width):
-            x, y, z, o = p[j], q[j], r[j], s[j]
+            x, y, z, o = number(p[j]), number(q[j]), number(r[j]), number(s[j])
             t[j] += a0 * x + a1 * y + a2 * z + a3 * o
             u[j] += b0 * x + b1 * y + b2 * z + b3 * o
             v[j] += c0 * x + c1 * y + c2 * z + c3 * o
             w[j] += d0 * x + d1 * y + d2 * z + d3 * o
     for i in range(n_rows - n_rows % GROUP, n_rows):
         for j in range(width):
-            t[j] += a[i] * A[i, j]
-            u[j] += b[i] * A[i, j]
-            v[j] += c[i] * A[i, j]
-            w[j] += d[i] * A[i, j]
+            t[j] += a[i] * number(A[i, j])
+            u[j] += b[i] * number(A[i, j])
+            v[j] += c[i] * number(A[i, j])
+            w[j] += d[i] * number(A[i, j])
 
 
 @njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
 def add_combined(A, t, u, v, w, a, b, c, d):
-    """Add At, Au, Av and Aw; each sum over the columns is made in the type of A, and added in float64."""
+    """Add At, Au, Av and Aw; each sum over the columns is made in the type of t, and added in float64."""
+    number = t.dtype.type
     for i in range(A.shape[0]):
         row = A[i]
-        p = q = r = s = A.dtype.type(0)
+        p = q = r = s = number(0)
         for j in range(row.size):
-            p += row[j] * t[j]
-            q += row[j] * u[j]
-            r += row[j] * v[j]
-            s += row[j] * w[j]
+            x = number(row[j])
+            p += x * t[j]
+            q += x * u[j]
+            r += x * v[j]
+            s += x * w[j]
         a[i] += p
         b[i] += q
         c[i] += r

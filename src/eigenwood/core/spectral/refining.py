@@ -99,12 +99,17 @@ def n_guarded(count: int, most: int) -> int:
 
 def first_guess(rough: np.ndarray, count: int, n_threads: int) -> Pairs:
     """Return the pairs of the rough matrix that Lanczos has seen by the time the wanted ones have settled."""
+    unit = float(rough.diagonal().max()) or 1.0
+    narrow = (rough / unit).astype(np.float32)  # far more exact than a guess need be
+
+    def operator(B: np.ndarray) -> np.ndarray:
+        return product_of(narrow, B.astype(np.float32), n_threads).astype(np.float64)
+
     block = WIDTH if count <= GUESS_BLOCK else GUESS_BLOCK
     rule = KrylovRule(GUESS_TOL, block, max(3 * count, GUESS_BASIS), seed=0)
-    steps = krylov_steps(lambda B: product_of(rough, B, n_threads), rough.shape[0], Wanted(count), np.trace(rough), rule)
-    *_, step = steps
+    *_, step = krylov_steps(operator, rough.shape[0], Wanted(count), float(np.trace(rough)) / unit, rule)
     with one_blas_thread():
-        return Pairs(step.values, step.basis @ step.rotation, np.empty((0, step.values.size)))
+        return Pairs(unit * step.values, step.basis @ step.rotation, np.empty((0, step.values.size)))
 
 
 def ritz_step(basis, lifted, product, rough, count, tol, before, n_threads) -> RefinedStep:
@@ -118,7 +123,7 @@ def ritz_step(basis, lifted, product, rough, count, tol, before, n_threads) -> R
     lengths = np.sqrt(np.maximum(squares, 0.0) / np.maximum(pairs.values, np.finfo(float).tiny))
     errors = lengths / (SURE * settled_at(pairs.values, tol))
     largest = float(errors.max())
-    return step._replace(errors=errors, last=largest <= 1.0, is_stuck=1.0 < largest and largest > LEAST_GAIN * before)
+    return step._replace(errors=errors, last=largest <= 1.0, is_stuck=largest > 1.0 and largest > LEAST_GAIN * before)
 
 
 def corrections(step: RefinedStep, guess: Pairs, rough: np.ndarray, n_threads: int) -> np.ndarray:

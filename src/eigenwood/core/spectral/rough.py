@@ -5,23 +5,22 @@
     a piece    c = round(a / f),  f = largest |a| / 127             of a row, with a factor of its own
     AAᵀ        ≈ Σ f_i f_j Σ c_i c_j                                whole numbers in a piece, float64 between pieces
 
-A number is off by f / 2 at most, here up and there down, so the sums are off by far less than their terms. The rows are
-met by others in tasks that share nothing, each sum piece by piece: the bits do not depend on the threads.
+A number is off by f / 2 at most, here up and there down, so the sums are off by far less than their terms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from numba import njit
 
-from eigenwood.core.spectral.bytes import NEAR_ROWS, add_products, whole_tiles, whole_words
+from eigenwood.core.spectral.bytes import Pieces, add_pieces, no_pieces
 from eigenwood.core.spectral.centred import Centred, Narrow, narrow, write_centred_row
 from eigenwood.core.threads import results_of, row_blocks
 
-PIECE = 4032  # columns; 63 words, because rows that start a power of two apart would drive each other from the cache
-PIECES_AT_ONCE = 4
+PIECES_AT_ONCE, ROWS_AT_ONCE = 4, 64  # that are made into bytes
 LARGEST = 127  # of the codes
 
 
@@ -33,35 +32,26 @@ def rough_grams(A: Centred, n_threads: int = 1) -> Iterator[tuple[np.ndarray, in
     [([[9.98, -9.98], [-9.98, 9.98]], 3)]
     """
     n, d = A.X.shape
-    source, total = narrow(A), np.zeros((n, n))
-    width = min(PIECE, whole_words(d))
-    codes = np.zeros((PIECES_AT_ONCE, whole_tiles(n), width), dtype=np.int8)
-    sums, factors = np.empty((PIECES_AT_ONCE, n), dtype=np.int64), np.empty((PIECES_AT_ONCE, n))
-    near = row_blocks(whole_tiles(n), NEAR_ROWS)
+    source, total, pieces = narrow(A), np.zeros((n, n)), no_pieces(PIECES_AT_ONCE, n, d)
+    width = pieces.codes.shape[2]
     for columns in row_blocks(d, PIECES_AT_ONCE * width):
-        results_of(lambda rows: _write_codes(source, rows, columns, codes, sums, factors), near, n_threads)
-        n_pieces = -(-(columns.stop - columns.start) // width)
-
-        def add(rows: slice, n_pieces=n_pieces) -> None:
-            for p in range(n_pieces):
-                add_products(codes[p], sums[p], factors[p], rows.start, rows.stop, total)
-
-        results_of(add, near[::-1], n_threads)  # the last meet most others
-        mirror(total)
+        write = partial(_write_codes, source, columns, pieces)
+        results_of(write, row_blocks(n, ROWS_AT_ONCE), n_threads)
+        add_pieces(pieces, -(-(columns.stop - columns.start) // width), total, n_threads)
         yield total, columns.stop
 
 
-def _write_codes(source: Narrow, rows: slice, columns: slice, codes, sums, factors) -> None:
-    centred = np.empty(codes.shape[2] + 1, dtype=source.X.dtype)
+def _write_codes(source: Narrow, columns: slice, pieces: Pieces, rows: slice) -> None:
+    centred = np.empty(pieces.codes.shape[2] + 1, dtype=source.X.dtype)
     write_codes(
         source.X[rows, columns],
         source.roots[rows],
         source.shift[columns],
         source.rest[columns],
         source.factor[columns],
-        codes[:, rows],
-        sums[:, rows],
-        factors[:, rows],
+        pieces.codes[:, rows],
+        pieces.sums[:, rows],
+        pieces.factors[:, rows],
         centred,
         centred.view(f"i{centred.itemsize}"),
     )
@@ -79,7 +69,9 @@ def write_codes(X, roots, shift, rest, factor, codes, sums, factors, centred, bi
         for start in range(0, n_columns, width):
             stop, p = min(start + width, n_columns), start // width
             piece = centred[: stop - start]
-            write_centred_row(X[i, start:stop], roots[i], shift[start:stop], rest[start:stop], factor[start:stop], piece)
+            write_centred_row(
+                X[i, start:stop], roots[i], shift[start:stop], rest[start:stop], factor[start:stop], piece
+            )
             bits[width] = largest_without_sign(bits[: stop - start])
             largest = centred[width]
             factors[p, i] = largest / LARGEST
@@ -105,11 +97,3 @@ def write_rounded(values, times, codes):
         total += code
     codes[values.size :] = 0
     return total
-
-
-@njit(cache=True, nogil=True)
-def mirror(total):
-    """Write what is above the diagonal below it."""
-    for i in range(total.shape[0]):
-        for j in range(i):
-            total[i, j] = total[j, i]

@@ -14,7 +14,7 @@ from eigenwood.core.threads import results_of, row_blocks
 
 LARGE = 1500  # rows; below, LAPACK is as fast
 FEW = 0.08  # of all pairs
-PRODUCT_ROWS = 512
+PRODUCT_ROWS = 128
 LANCZOS_TOL = 1e-12
 NARROWEST, WIDEST = 8, 32
 

@@ -1,0 +1,122 @@
+"""A wide table whose numbers are steps (``steps``), packed as bytes: a quarter of float32 to read, again and again.
+
+x     = low + step (base_j + c)         base_j: the step nearest to the mean of the column; c: a byte
+a     = √w (step c - rest_j) / σ_j      rest_j = μ_j - low - step base_j, at most half a step: no digits cancel
+
+AᵀB   = (step CᵀB' - rest 1ᵀB') / σ                        B' = √w B
+AAᵀB  = √w (C z - 1 restᵀt),  z = step t,  t = AᵀB / σ     block of columns by block, as in ``packed``
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from eigenwood.core.spectral.centred import Centred, summed
+from eigenwood.core.spectral.packed import (
+    BLOCKS_AT_ONCE,
+    GROUP,
+    IN_ANY_ORDER,
+    add_combined,
+    in_groups,
+    packed_width,
+    write_products,
+)
+from eigenwood.core.spectral.steps import Steps, tolerance
+from eigenwood.core.threads import results_of, row_blocks
+
+FARTHEST = 127  # steps from a base
+
+
+class PackedSteps(NamedTuple):
+    """Blocks of columns; behind the last column there are zeros."""
+
+    blocks: np.ndarray  # (n_blocks, n, width), int8
+    roots: np.ndarray  # (n,) √w
+    step: np.ndarray  # (n_blocks, width): step / σ
+    rest: np.ndarray  # (n_blocks, width): rest / σ
+
+
+def packed_steps(A: Centred, steps: Steps, n_threads: int = 1) -> PackedSteps | None:
+    """Return a dense A as bytes; None if a number is on no step, or too far from its column's base."""
+    n, d = A.X.shape
+    width = packed_width(n, 1)
+    blocks = np.empty((-(-d // width), n, width), dtype=np.int8)
+    base = np.rint((A.mean - steps.low) / steps.step)
+
+    def pack(some: slice) -> bool:
+        dtype = A.X.dtype.type
+        numbers = (steps.low, steps.step, 1.0 / steps.step, tolerance(A.X.dtype, steps))
+        first = some.start * width
+        return write_steps(A.X, first, *(dtype(x) for x in numbers), base.astype(A.X.dtype), blocks[some])
+
+    if not all(results_of(pack, row_blocks(blocks.shape[0], BLOCKS_AT_ONCE), n_threads)):
+        return None
+    rest = A.mean - (steps.low + steps.step * base)
+    step, rest = (in_blocks(values / A.scale, blocks, A.X.dtype) for values in (np.full(d, steps.step), rest))
+    return PackedSteps(blocks, A.roots, step, rest)
+
+
+def in_blocks(values: np.ndarray, blocks: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return a number for each column as rows of the blocks' width, zeros behind the last."""
+    padded = np.zeros((blocks.shape[0], blocks.shape[2]), dtype=dtype)
+    padded.reshape(-1)[: values.size] = values
+    return padded
+
+
+def normal_of_packed_steps(packed: PackedSteps, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
+    """Return AAᵀ B, shape (n, b), in float64."""
+    vectors = in_groups(packed.roots[:, None] * B, packed.step.dtype)
+    sums = vectors.sum(axis=1, dtype=np.float64).astype(vectors.dtype)
+    n_vectors, n = vectors.shape
+
+    def work(i: slice, total: np.ndarray) -> None:
+        products = np.empty((n_vectors, packed.step.shape[1]), dtype=vectors.dtype)
+        p = i.start
+        add_normal_of_steps(packed.blocks[p], packed.step[p], packed.rest[p], vectors, sums, products, total)
+
+    total = summed(work, row_blocks(packed.blocks.shape[0], 1), (n_vectors, n + 1), n_threads)
+    return packed.roots[:, None] * (total[: B.shape[1], :n] - total[: B.shape[1], n:]).T
+
+
+@njit(cache=True, nogil=True)
+def write_steps(X, first_column, low, step, per_step, most_beside, base, blocks):
+    """Write c of some blocks of columns, and zeros beyond the last column; return whether all numbers have one."""
+    n_blocks, n_rows, width = blocks.shape
+    for i in range(n_rows):
+        n_beside = 0
+        for q in range(n_blocks):
+            first = first_column + q * width
+            n_here = min(width, X.shape[1] - first)
+            values, bases, out = X[i, first : first + n_here], base[first : first + n_here], blocks[q, i]
+            for j in range(n_here):
+                place = np.rint((values[j] - low) * per_step)
+                code = place - bases[j]
+                is_near = abs(values[j] - (low + place * step)) <= most_beside
+                n_beside += not (is_near and abs(code) <= FARTHEST)
+                out[j] = np.int32(code)
+            for j in range(n_here, width):
+                out[j] = 0
+        if n_beside > 0:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
+def add_normal_of_steps(codes, step, rest, vectors, sums, products, total):
+    """Add C z of each vector to ``total``, and restᵀt behind it; there are whole groups of vectors."""
+    n_rows = codes.shape[0]
+    for first in range(0, vectors.shape[0], GROUP):
+        some, made = vectors[first : first + GROUP], products[first : first + GROUP]
+        write_products(codes, some[0], some[1], some[2], some[3], made[0], made[1], made[2], made[3])
+        for g in range(GROUP):
+            z, along = made[g], 0.0
+            for j in range(z.size):
+                t = step[j] * z[j] - rest[j] * sums[first + g]
+                along += rest[j] * t
+                z[j] = step[j] * t
+            total[first + g, n_rows] += along
+        out = total[first : first + GROUP]
+        add_combined(codes, made[0], made[1], made[2], made[3], out[0], out[1], out[2], out[3])

@@ -1,0 +1,137 @@
+"""Tables whose numbers are steps: pixels from 0 to 255, or the same divided by 255, genotypes 0, 1, 2, small counts.
+
+x = low + step (c + 128),  c a byte            for every number of the table, up to its own rounding
+rows     [ row 0 … row 63 ]    ──►  [ codes of column 0 ][ codes of column 1 ] …       turned, 64 rows at a time
+scatter  = step² (Σ c cᵀ - Σ c Σ cᵀ / n)       the sums are whole numbers, without any rounding
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from eigenwood.core.spectral.bytes import OFFSET, Pieces, add_pieces, no_pieces
+from eigenwood.core.threads import results_of, row_blocks
+
+LEAST_VALUES, FEWEST_COLUMNS = 2**20, 64  # of a table: with fewer there is nothing to gain
+SAMPLE_ROWS = 64
+MOST_STEPS = 255
+ROUNDING = 4.0  # units of the type's precision that a number may lie beside its step
+PIECES_AT_ONCE, ROWS_AT_ONCE = 4, 252  # a piece is 16 times as long, so no task writes to two
+TURNED_ROWS = 64
+
+
+class Steps(NamedTuple):
+    """The numbers low, low + step, …, low + 255 step."""
+
+    low: float
+    step: float
+
+
+class StepSums(NamedTuple):
+    """Mean and scatter of the columns."""
+
+    mean: np.ndarray  # (d,)
+    scatter: np.ndarray  # (d, d)
+
+
+def steps_of(X: np.ndarray) -> Steps | None:
+    """Return the steps that the numbers of some rows are on, if they are; of a large enough table.
+
+    >>> X = np.tile(np.arange(256.0) / 255.0, (4096, 1))
+    >>> steps_of(X) == Steps(0.0, 1.0 / 255.0)
+    True
+    """
+    if X.size < LEAST_VALUES or X.shape[1] < FEWEST_COLUMNS:
+        return None
+    every = max(1, X.shape[0] // SAMPLE_ROWS)
+    values = np.unique(X[::every][:SAMPLE_ROWS]).astype(np.float64)
+    if not 2 <= values.size <= MOST_STEPS + 1 or not np.isfinite(values).all():
+        return None
+    span = values[-1] - values[0]
+    n_steps = span / np.diff(values).min()
+    if not n_steps < MOST_STEPS + 0.5:
+        return None
+    steps = Steps(values[0], span / round(n_steps))
+    beside = (values - values[0]) / steps.step
+    return steps if np.abs(beside - beside.round()).max() * steps.step <= tolerance(X.dtype, steps) else None
+
+
+def tolerance(dtype: np.dtype, steps: Steps) -> float:
+    """Return how far a number may lie beside its step."""
+    largest = max(abs(steps.low), abs(steps.low + MOST_STEPS * steps.step))
+    return ROUNDING * float(np.finfo(dtype).eps) * largest
+
+
+def sums_of_steps(X: np.ndarray, steps: Steps, n_threads: int = 1) -> StepSums | None:
+    """Return mean and scatter of all rows; None if a number is on no step."""
+    n, d = X.shape
+    total, sums = np.zeros((d, d)), np.zeros(d)
+    pieces = no_pieces(PIECES_AT_ONCE, d, n)
+    length = pieces.codes.shape[2]
+    per_piece = -(-length // ROWS_AT_ONCE)
+    for rows in row_blocks(n, PIECES_AT_ONCE * length):
+        write = partial(_write_turned, X[rows], steps, pieces)
+        parts = results_of(write, row_blocks(rows.stop - rows.start, ROWS_AT_ONCE), n_threads)
+        if any(part is None for part in parts):
+            return None
+        n_pieces, n_last = divmod(rows.stop - rows.start - 1, length)
+        pieces.codes[n_pieces, :, n_last + 1 :] = 0
+        for p in range(n_pieces + 1):
+            pieces.sums[p] = np.sum(parts[p * per_piece : (p + 1) * per_piece], axis=0)
+        add_pieces(pieces, n_pieces + 1, total, n_threads)
+        sums += pieces.sums[: n_pieces + 1].sum(axis=0)
+    return StepSums(steps.low + steps.step * (OFFSET + sums / n), steps.step**2 * about_mean(total, sums, n))
+
+
+def about_mean(products: np.ndarray, sums: np.ndarray, n: int) -> np.ndarray:
+    """Return Σ (c - m)(c - m)ᵀ of n whole numbers c of mean m from Σ c cᵀ, which it changes, and Σ c.
+
+    The nearest whole number to m is taken off first, still without rounding, so a constant has a variance of 0.
+
+    >>> about_mean(np.array([[27.0]]), np.array([9.0]), 3)
+    array([[0.]])
+    """
+    near = np.rint(sums / n)
+    across = np.outer(near, sums)
+    products -= across + across.T - n * np.outer(near, near)
+    rest = sums - n * near
+    products -= np.outer(rest, rest) / n
+    return products
+
+
+def _write_turned(X: np.ndarray, steps: Steps, pieces: Pieces, rows: slice) -> np.ndarray | None:
+    """Write the codes of some rows; return their sums by column, or None if a number is on no step."""
+    dtype, (piece, first) = X.dtype.type, divmod(rows.start, pieces.codes.shape[2])
+    numbers = (steps.low, steps.step, 1.0 / steps.step, tolerance(X.dtype, steps))
+    by_row = np.empty((TURNED_ROWS, X.shape[1]), dtype=np.int8)
+    out = pieces.codes[piece, :, first:]
+    sums = np.zeros(X.shape[1], dtype=np.int64)
+    return sums if write_turned(X[rows], *(dtype(number) for number in numbers), by_row, out, sums) else None
+
+
+@njit(cache=True, nogil=True)
+def write_turned(X, low, step, per_step, most_beside, by_row, out, sums):
+    """Write the codes of some rows column by column, and add them up; return whether all numbers are on steps."""
+    n_rows, n_columns = X.shape
+    for start in range(0, n_rows, TURNED_ROWS):
+        stop, n_beside = min(start + TURNED_ROWS, n_rows), 0
+        for i in range(start, stop):
+            row, codes = X[i], by_row[i - start]
+            for j in range(n_columns):
+                place = np.rint((row[j] - low) * per_step)
+                is_near = abs(row[j] - (low + place * step)) <= most_beside
+                n_beside += not (is_near and place >= 0 and place <= MOST_STEPS)
+                codes[j] = np.int32(place) - OFFSET
+        if n_beside > 0:
+            return False
+        for j in range(n_columns):
+            turned, total = out[j, start:stop], 0
+            for i in range(turned.size):
+                turned[i] = by_row[i, j]
+                total += turned[i]
+            sums[j] += total
+    return True
