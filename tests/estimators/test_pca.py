@@ -31,7 +31,7 @@ from tests.estimators.exam import Recorder
 from tests.models.crafting import assert_one_sentence
 from tests.naive import pca as naive
 
-EXACT = ("auto", "full", "covariance_eigh", "gram_eigh", "krylov", "arpack", "power")
+EXACT = ("auto", "full", "covariance_eigh", "gram_eigh", "gram_refined", "krylov", "arpack", "power")
 ROUTES = (*EXACT, "randomized", "oja")
 STREAMED = ("auto", "covariance_eigh", "krylov", "arpack", "power", "randomized", "oja")
 TALL, WIDE = (70, 9), (9, 40)
@@ -127,7 +127,7 @@ def test_approximate_routes_are_close_and_say_how_close(route, shape, dtype):
 
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
 @pytest.mark.parametrize("shape", [TALL, WIDE], ids=["tall", "wide"])
-@pytest.mark.parametrize("route", [route for route in ROUTES if route not in ("full", "oja")])
+@pytest.mark.parametrize("route", [route for route in ROUTES if route not in ("full", "gram_refined", "oja")])
 def test_sparse_rows_are_dense_rows(route, shape, form):
     X = rows(3, shape) * (np.random.default_rng(0).random(shape) < 0.4)
     dense, model = PCA(3, svd_solver=route).fit(X), PCA(3, svd_solver=route).fit(form(X))
@@ -423,7 +423,7 @@ def test_a_share_by_approximate_routes_from_blocks_with_callbacks_and_time(monke
     assert PCA(0.7, svd_solver=route, time_limit=1e-9).fit(X).stop_reason_ == "time_limit"
 
 
-@pytest.mark.parametrize("route", [route for route in ROUTES if route != "full"])
+@pytest.mark.parametrize("route", [route for route in ROUTES if route not in ("full", "gram_refined")])
 def test_a_share_of_variance_of_sparse_and_weighted_rows(route):
     X = rows(16, decay=0.8)
     weights = np.random.default_rng(0).integers(1, 4, size=TALL[0])
@@ -568,6 +568,45 @@ def test_auto_turns_to_the_direct_way_where_the_iteration_is_slow(monkeypatch):
     assert model.solver_ == "covariance_eigh"
     assert model.solver_reason_.startswith("after ")
     assert model.solver_reason_.endswith("products krylov was too slow: the spectrum is flat")
+    assert_within_the_certificate(model, *true_pairs(X))
+
+
+@pytest.fixture
+def bytes_are_fast(monkeypatch):
+    """Make the plan think that a small table is worth its bytes, on a machine that multiplies them."""
+    monkeypatch.setattr(pca_routes, "multiplies_bytes", lambda: True)
+    monkeypatch.setattr(pca_routes, "SMALL", 0)
+    monkeypatch.setattr(pca_routes, "LANCZOS_COST", 0.0)
+    monkeypatch.setattr(pca_routes, "REFINED_READING", 0.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("k", [1, 4])
+def test_few_components_of_a_wide_table_are_refined(bytes_are_fast, k, dtype):
+    X = np.random.default_rng(k).normal(size=(90, 5000)).astype(dtype)
+    model = PCA(k).fit(X)
+    assert (model.solver_, model.solver_reason_) == (
+        "gram_refined",
+        "bytes and a few exact products cost less than 90 x 90 products of 5000 numbers",
+    )
+    assert model.certificate_.holds
+    assert verify(model, X).holds
+    assert_within_the_certificate(model, *true_pairs(X))
+    exact = PCA(k, svd_solver="full").fit(X.astype(np.float64)).explained_variance_
+    assert_allclose(model.explained_variance_, exact, rtol=1e-6 if dtype == np.float32 else 1e-10)
+
+
+def test_without_the_instruction_bytes_are_not_tried(bytes_are_fast, monkeypatch):
+    monkeypatch.setattr(pca_routes, "multiplies_bytes", lambda: False)
+    assert PCA(2).fit(np.random.default_rng(0).normal(size=(90, 5000))).solver_ != "gram_refined"
+
+
+def test_a_guess_that_leads_nowhere_ends_with_the_exact_matrix(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(40, 300))
+    noise = np.random.default_rng(1).normal(size=(40, 40))
+    monkeypatch.setattr(pca_sources, "rough_grams", lambda A, n_threads: iter([(noise @ noise.T, 300)]))
+    model = PCA(3, svd_solver="gram_refined").fit(X)
+    assert (model.solver_, model.solver_reason_) == ("gram_eigh", "products of bytes were too rough a guess")
     assert_within_the_certificate(model, *true_pairs(X))
 
 
@@ -1185,7 +1224,7 @@ def test_a_text_file_of_one_row(text_of):
     assert "at least 2 rows" in sentence_of(PCA(1).fit, text_of(rows(68)[:1]))
 
 
-@pytest.mark.parametrize("route", ["full", "gram_eigh"])
+@pytest.mark.parametrize("route", ["full", "gram_eigh", "gram_refined"])
 def test_routes_that_cannot_read_blocks(route):
     sentence = sentence_of(PCA(2, svd_solver=route).fit, blocks(rows(69)))
     assert sentence.startswith(f"PCA: svd_solver={route!r} must have ")
@@ -1326,7 +1365,7 @@ def test_a_model_of_genotypes_is_saved_and_projects(study, tmp_path):
     assert_array_equal(eigenwood.load(tmp_path / "model.safetensors").transform(study), model.transform(study))
 
 
-@pytest.mark.parametrize("route", ["full", "covariance_eigh", "oja"])
+@pytest.mark.parametrize("route", ["full", "gram_refined", "covariance_eigh", "oja"])
 def test_routes_that_cannot_read_blocks_of_variants(study, route):
     sentence = sentence_of(PCA(2, svd_solver=route).fit, study)
     assert sentence.startswith(f"PCA: svd_solver={route!r} must have ")

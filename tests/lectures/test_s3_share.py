@@ -10,7 +10,7 @@ from eigenwood.core.spectral.krylov import KrylovRule, krylov_steps
 from eigenwood.core.spectral.pairs import Wanted
 from eigenwood.data import datasets
 
-EXACT = ("full", "covariance_eigh", "gram_eigh", "krylov", "power")
+EXACT = ("full", "covariance_eigh", "gram_eigh", "gram_refined", "krylov", "power")
 
 
 def table(n_rows, n_columns, fall):

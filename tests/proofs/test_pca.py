@@ -26,7 +26,7 @@ from eigenwood.proofs.pca import (
 )
 from tests.naive import pca as naive
 
-EXACT = ("auto", "full", "covariance_eigh", "gram_eigh", "krylov", "arpack", "power")
+EXACT = ("auto", "full", "covariance_eigh", "gram_eigh", "gram_refined", "krylov", "arpack", "power")
 ROUTES = (*EXACT, "randomized", "oja")
 SPREADS = np.array([5.0, 4.0, 3.0, 1.0, 0.7, 0.5])
 

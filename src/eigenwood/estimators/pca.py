@@ -51,6 +51,7 @@ from eigenwood.validation.state import Array, Scalar, Sentence, Size
 from eigenwood.validation.threads import N_JOBS, thread_count
 
 APPROXIMATE = ("randomized", "oja")
+COUNTED = (*APPROXIMATE, "gram_refined")  # these find so many components, not a share of the variance
 LOOSE = 1e-2  # ‖Cv - λv‖ / λ₁ up to which an approximate route is to be trusted
 BLOCK_VALUES = 2**22  # of rows that are made from scores at once
 ROUNDING = {np.dtype(np.float32): 2e-6, np.dtype(np.float64): 1e-10}
@@ -75,7 +76,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     whiten : bool, default=False
         Divide the scores by their standard deviations.
     svd_solver : str, default='auto'
-        'covariance_eigh', 'gram_eigh' (for fewer rows than columns), 'full' (SVD of the rows), 'krylov' or 'arpack'
+        'covariance_eigh', 'gram_eigh' (for fewer rows than columns), 'gram_refined' (the same, first roughly from
+        bytes, then by exact products), 'full' (SVD of the rows), 'krylov' or 'arpack'
         (block Lanczos until the residuals are small), 'randomized', 'power' (the lecture's, one component at a time),
         'oja' (stochastic). 'auto' takes the cheapest exact one; ``solver_`` and ``solver_reason_`` tell which and why.
     tol : float, default=0.0
@@ -303,7 +305,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
 
     def _steps(self, source: Source, request: Request) -> Iterator[Step]:
         route = ROUTES[self.svd_solver]
-        if request.wanted.share is not None and self.svd_solver in APPROXIMATE:
+        if request.wanted.share is not None and self.svd_solver in COUNTED:
             return growing_steps(source, request, route)
         if isinstance(source, Whole) and source.holes is not None:
             return filling_steps(source, request, route)

@@ -6,7 +6,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from eigenwood.core.spectral import packed as packing
 from eigenwood.core.spectral.centred import Centred, normal_by_columns
-from eigenwood.core.spectral.packed import LEAST_WIDTH, MOST_WIDTH, normal_of_packed, packed, packed_width
+from eigenwood.core.spectral.packed import (
+    LEAST_WIDTH,
+    MOST_WIDTH,
+    lifted_lengths,
+    normal_of_packed,
+    packed,
+    packed_width,
+    products_both_ways,
+)
 from tests.core.spectral.cases import DTYPES, THREADS, some_weights, table
 from tests.naive import pca as naive
 
@@ -67,3 +75,28 @@ def test_a_block_is_some_lanes_wide(n_rows, monkeypatch):
     assert LEAST_WIDTH <= width <= MOST_WIDTH
     assert width % LEAST_WIDTH == 0
     assert width <= packed_width(max(n_rows - 1, 1))
+
+
+@pytest.mark.parametrize("n_vectors", [1, 4, 6, packing.FEW_VECTORS + 1])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_both_products_are_those_of_the_table(shape, dtype, n_vectors):
+    A, whole = example(4, shape, dtype)
+    B = np.random.default_rng(n_vectors).normal(size=(shape[0], n_vectors))
+    lifted, product = products_both_ways(A, B)
+    assert (lifted.dtype, product.dtype) == (dtype, np.float64)
+    within = 3e-6 if dtype == np.float32 else 1e-12
+    for got, expected in ((lifted, whole.T @ B), (product, whole @ (whole.T @ B))):
+        assert_allclose(got, expected, atol=within * max(1.0, np.abs(expected).max()))
+    lengths = np.linalg.norm(whole.T @ B, axis=0)
+    assert_allclose(lifted_lengths(A, B), lengths, atol=within * max(1.0, lengths.max()))
+
+
+@pytest.mark.parametrize("n_vectors", [3, packing.FEW_VECTORS + 1])
+def test_both_products_have_the_same_bits_for_any_number_of_threads(n_vectors):
+    A, _ = example(5, (9, 300), np.float32)
+    B = np.random.default_rng(0).normal(size=(9, n_vectors))
+    one, *others = ((*products_both_ways(A, B, n), lifted_lengths(A, B, n)) for n in THREADS)
+    for other in others:
+        for got, expected in zip(other, one, strict=True):
+            assert_array_equal(got, expected)

@@ -107,7 +107,7 @@ def write_tile(codes, i, j, products):
 
 @overload(write_tile)
 def _compiled_write_tile(codes, i, j, products):
-    return lambda codes, i, j, products: _write_tile(codes, i, j, products)
+    return lambda codes, i, j, products: _write_tile(codes, i, j, products)  # type: ignore[call-arg]
 
 
 @intrinsic

@@ -16,7 +16,6 @@ from numba import njit
 
 from eigenwood.core.spectral.centred import Centred, summed
 from eigenwood.core.spectral.packed import (
-    BLOCKS_AT_ONCE,
     GROUP,
     IN_ANY_ORDER,
     add_combined,
@@ -24,10 +23,11 @@ from eigenwood.core.spectral.packed import (
     packed_width,
     write_products,
 )
-from eigenwood.core.spectral.steps import Steps, tolerance
+from eigenwood.core.spectral.steps import Steps, place_of, scale_of
 from eigenwood.core.threads import results_of, row_blocks
 
 FARTHEST = 127  # steps from a base
+BLOCKS_AT_ONCE = 16  # while packing
 
 
 class PackedSteps(NamedTuple):
@@ -47,10 +47,7 @@ def packed_steps(A: Centred, steps: Steps, n_threads: int = 1) -> PackedSteps | 
     base = np.rint((A.mean - steps.low) / steps.step)
 
     def pack(some: slice) -> bool:
-        dtype = A.X.dtype.type
-        numbers = (steps.low, steps.step, 1.0 / steps.step, tolerance(A.X.dtype, steps))
-        first = some.start * width
-        return write_steps(A.X, first, *(dtype(x) for x in numbers), base.astype(A.X.dtype), blocks[some])
+        return write_steps(A.X, some.start * width, scale_of(steps, A.X.dtype), base.astype(A.X.dtype), blocks[some])
 
     if not all(results_of(pack, row_blocks(blocks.shape[0], BLOCKS_AT_ONCE), n_threads)):
         return None
@@ -82,9 +79,10 @@ def normal_of_packed_steps(packed: PackedSteps, B: np.ndarray, n_threads: int = 
 
 
 @njit(cache=True, nogil=True)
-def write_steps(X, first_column, low, step, per_step, most_beside, base, blocks):
+def write_steps(X, first_column, scale, base, blocks):
     """Write c of some blocks of columns, and zeros beyond the last column; return whether all numbers have one."""
     n_blocks, n_rows, width = blocks.shape
+    low, step, per_step, most_beside, nowhere = scale[0], scale[1], scale[2], scale[3], scale[4]
     for i in range(n_rows):
         n_beside = 0
         for q in range(n_blocks):
@@ -92,10 +90,8 @@ def write_steps(X, first_column, low, step, per_step, most_beside, base, blocks)
             n_here = min(width, X.shape[1] - first)
             values, bases, out = X[i, first : first + n_here], base[first : first + n_here], blocks[q, i]
             for j in range(n_here):
-                place = np.rint((values[j] - low) * per_step)
-                code = place - bases[j]
-                is_near = abs(values[j] - (low + place * step)) <= most_beside
-                n_beside += not (is_near and abs(code) <= FARTHEST)
+                code = place_of(values[j], low, step, per_step, most_beside, nowhere) - bases[j]
+                n_beside += not abs(code) <= FARTHEST
                 out[j] = np.int32(code)
             for j in range(n_here, width):
                 out[j] = 0

@@ -29,7 +29,10 @@ IMAGE_COLUMNS = 4096
 GUARDS = 2  # pairs beyond the wanted, at least: they keep the last wanted one from its neighbours
 WIDTH = 4  # vectors come in whole groups of so many
 CORRECTED, MOST_CORRECTIONS = 0.03, 24  # of r is left in δ; steps of conjugate gradients until there, at most
-LEAST_GAIN = 0.3  # a round that leaves more of the residuals was no help: G says nothing more
+NEAR = 1e-4  # of a value: pairs of the guess that are nearer say nothing of a correction
+STEEP = 1e-8  # cosine between a direction and its image: below, there is nothing to go by
+NOTHING = 1e-14  # beside the largest value
+LEAST_GAIN = 0.6  # a round that leaves more of the residuals was no help: G says nothing more
 SURE = 0.8  # of a tolerance, because G only estimates
 
 
@@ -39,7 +42,7 @@ class RefinedStep(NamedTuple):
     basis: np.ndarray  # (n, m), orthonormal columns
     lifted: np.ndarray  # (d, m), Aᵀ times it
     product: np.ndarray  # (n, m), AAᵀ times it
-    values: np.ndarray  # (m,) all Ritz values, descending
+    values: np.ndarray  # (m,) all Ritz values of AAᵀ, descending
     rotation: np.ndarray  # (m, m)
     count: int  # type: ignore[assignment]
     errors: np.ndarray  # (count,) of the residuals' tolerances
@@ -47,11 +50,16 @@ class RefinedStep(NamedTuple):
     is_stuck: bool  # the rough matrix leads no further
 
     def pairs(self) -> Pairs:
-        """Return the wanted pairs of AAᵀ."""
-        turn, values = self.rotation[:, : self.count], self.values[: self.count]
+        """Return the wanted pairs: u, and the variance along Aᵀu; that is more exact than the one along u.
+
+        With ‖u‖ = 1 and θ = uᵀAAᵀu, the variance along v = Aᵀu / √θ is ‖Av‖² = ‖AAᵀu‖² / θ.
+        """
+        turn, along = self.rotation[:, : self.count], self.values[: self.count]
         with one_blas_thread():
-            vectors = self.basis @ turn
-            return Pairs(values.copy(), vectors, self.product @ turn - vectors * values)
+            vectors, product = self.basis @ turn, self.product @ turn
+        is_real = along > NOTHING * along.max(initial=0.0)
+        values = np.divide(squares_of(product), along, out=along.copy(), where=is_real)
+        return Pairs(values, vectors, product - vectors * values)
 
     def images(self, n_threads: int = 1) -> np.ndarray:
         """Return Aᵀu of the wanted pairs, (d, count)."""
@@ -120,10 +128,13 @@ def ritz_step(basis, lifted, product, rough, count, tol, before, n_threads) -> R
     step = RefinedStep(basis, lifted, product, values, rotation, count, np.empty(0), False, False)
     pairs = step.pairs()
     squares = np.einsum("ij,ij->j", pairs.leftovers, product_of(rough, pairs.leftovers, n_threads))
-    lengths = np.sqrt(np.maximum(squares, 0.0) / np.maximum(pairs.values, np.finfo(float).tiny))
-    errors = lengths / (SURE * settled_at(pairs.values, tol))
-    largest = float(errors.max())
-    return step._replace(errors=errors, last=largest <= 1.0, is_stuck=largest > 1.0 and largest > LEAST_GAIN * before)
+    floor = max(tol * float(pairs.values.max(initial=0.0)), np.finfo(float).tiny)
+    lengths = np.sqrt(np.maximum(squares, 0.0) / np.maximum(pairs.values, floor))
+    bounds = SURE * settled_at(pairs.values, tol)
+    errors = np.divide(lengths, bounds, out=np.zeros(count), where=bounds > 0.0)  # without variance nothing is left
+    largest, is_all = float(errors.max()), basis.shape[1] == basis.shape[0]
+    is_last, is_better = largest <= 1.0, largest <= LEAST_GAIN * before
+    return step._replace(errors=errors, last=is_last, is_stuck=not is_last and (is_all or not is_better))
 
 
 def corrections(step: RefinedStep, guess: Pairs, rough: np.ndarray, n_threads: int) -> np.ndarray:
@@ -136,8 +147,9 @@ def corrections(step: RefinedStep, guess: Pairs, rough: np.ndarray, n_threads: i
     n_begun = n_guarded(step.count, guess.values.size)
     others = guess.vectors[:, n_begun:]
     with one_blas_thread():
-        gaps = np.maximum(theta[None, :] - guess.values[n_begun:, None], np.finfo(float).tiny)
-        solved = beside(step.basis, others @ ((others.T @ r) / gaps))
+        gaps, inside = theta[None, :] - guess.values[n_begun:, None], others.T @ r
+        known = np.divide(inside, gaps, out=np.zeros_like(inside), where=gaps > NEAR * theta)
+        solved = beside(step.basis, others @ known)
 
     def applied(B: np.ndarray) -> np.ndarray:
         return beside(step.basis, theta * B - product_of(rough, B, n_threads))
@@ -158,7 +170,8 @@ def solved_roughly(applied: Callable[[np.ndarray], np.ndarray], r: np.ndarray, x
             break
         image = applied(direction)
         curvature = np.einsum("ij,ij->j", direction, image)
-        pace = np.divide(length, curvature, out=np.zeros_like(length), where=(curvature > 0.0) & (length > enough))
+        is_steep = curvature > STEEP * np.sqrt(squares_of(direction) * squares_of(image))
+        pace = np.divide(length, curvature, out=np.zeros_like(length), where=is_steep & (length > enough))
         x = x + pace * direction
         left -= pace * image
         before, length = length, squares_of(left)
@@ -179,7 +192,7 @@ def beside(basis: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 def orthonormal_beside(basis: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Return orthonormal columns beside the basis that span the rest of the vectors."""
     lengths = np.sqrt(squares_of(vectors))
-    columns = vectors[:, lengths > 0.0] / lengths[lengths > 0.0]
+    columns = (vectors[:, lengths > 0.0] / lengths[lengths > 0.0])[:, : basis.shape[0] - basis.shape[1]]
     for _ in range(2):
         columns = orthonormal(beside(basis, columns))
     return columns

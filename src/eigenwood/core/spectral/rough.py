@@ -92,8 +92,7 @@ def write_rounded(values, times, codes):
     """Write round(value times) to the codes and zeros behind them; return the sum."""
     factor, total = values.dtype.type(times), 0
     for j in range(values.size):
-        code = np.int32(np.rint(values[j] * factor))
-        codes[j] = code
-        total += code
+        codes[j] = np.int32(np.rint(values[j] * factor))
+        total += codes[j]
     codes[values.size :] = 0
     return total

@@ -66,6 +66,18 @@ def tolerance(dtype: np.dtype, steps: Steps) -> float:
     return ROUNDING * float(np.finfo(dtype).eps) * largest
 
 
+def scale_of(steps: Steps, dtype: np.dtype) -> np.ndarray:
+    """Return what ``place_of`` needs, in the type of the numbers: low, step, 1 / step, the tolerance, and no number."""
+    return np.array([steps.low, steps.step, 1.0 / steps.step, tolerance(dtype, steps), np.nan], dtype=dtype)
+
+
+@njit(cache=True, nogil=True)
+def place_of(value, low, step, per_step, most_beside, nowhere):
+    """Return the number of the step that a value is on; not a number if it is on none."""
+    place = np.rint((value - low) * per_step)
+    return place if abs(value - (low + place * step)) <= most_beside else nowhere
+
+
 def sums_of_steps(X: np.ndarray, steps: Steps, n_threads: int = 1) -> StepSums | None:
     """Return mean and scatter of all rows; None if a number is on no step."""
     n, d = X.shape
@@ -76,12 +88,12 @@ def sums_of_steps(X: np.ndarray, steps: Steps, n_threads: int = 1) -> StepSums |
     for rows in row_blocks(n, PIECES_AT_ONCE * length):
         write = partial(_write_turned, X[rows], steps, pieces)
         parts = results_of(write, row_blocks(rows.stop - rows.start, ROWS_AT_ONCE), n_threads)
-        if any(part is None for part in parts):
+        if not all(is_on_steps for _, is_on_steps in parts):
             return None
         n_pieces, n_last = divmod(rows.stop - rows.start - 1, length)
         pieces.codes[n_pieces, :, n_last + 1 :] = 0
         for p in range(n_pieces + 1):
-            pieces.sums[p] = np.sum(parts[p * per_piece : (p + 1) * per_piece], axis=0)
+            pieces.sums[p] = np.sum([part for part, _ in parts[p * per_piece : (p + 1) * per_piece]], axis=0)
         add_pieces(pieces, n_pieces + 1, total, n_threads)
         sums += pieces.sums[: n_pieces + 1].sum(axis=0)
     return StepSums(steps.low + steps.step * (OFFSET + sums / n), steps.step**2 * about_mean(total, sums, n))
@@ -103,28 +115,26 @@ def about_mean(products: np.ndarray, sums: np.ndarray, n: int) -> np.ndarray:
     return products
 
 
-def _write_turned(X: np.ndarray, steps: Steps, pieces: Pieces, rows: slice) -> np.ndarray | None:
-    """Write the codes of some rows; return their sums by column, or None if a number is on no step."""
-    dtype, (piece, first) = X.dtype.type, divmod(rows.start, pieces.codes.shape[2])
-    numbers = (steps.low, steps.step, 1.0 / steps.step, tolerance(X.dtype, steps))
+def _write_turned(X: np.ndarray, steps: Steps, pieces: Pieces, rows: slice) -> tuple[np.ndarray, bool]:
+    """Write the codes of some rows; return their sums by column, and whether all numbers are on steps."""
+    piece, first = divmod(rows.start, pieces.codes.shape[2])
     by_row = np.empty((TURNED_ROWS, X.shape[1]), dtype=np.int8)
-    out = pieces.codes[piece, :, first:]
-    sums = np.zeros(X.shape[1], dtype=np.int64)
-    return sums if write_turned(X[rows], *(dtype(number) for number in numbers), by_row, out, sums) else None
+    out, sums = pieces.codes[piece, :, first:], np.zeros(X.shape[1], dtype=np.int64)
+    return sums, write_turned(X[rows], scale_of(steps, X.dtype), by_row, out, sums)
 
 
 @njit(cache=True, nogil=True)
-def write_turned(X, low, step, per_step, most_beside, by_row, out, sums):
+def write_turned(X, scale, by_row, out, sums):
     """Write the codes of some rows column by column, and add them up; return whether all numbers are on steps."""
-    n_rows, n_columns = X.shape
-    for start in range(0, n_rows, TURNED_ROWS):
-        stop, n_beside = min(start + TURNED_ROWS, n_rows), 0
+    (n_rows, n_columns), n_at_once = X.shape, by_row.shape[0]
+    low, step, per_step, most_beside, nowhere = scale[0], scale[1], scale[2], scale[3], scale[4]
+    for start in range(0, n_rows, n_at_once):
+        stop, n_beside = min(start + n_at_once, n_rows), 0
         for i in range(start, stop):
             row, codes = X[i], by_row[i - start]
             for j in range(n_columns):
-                place = np.rint((row[j] - low) * per_step)
-                is_near = abs(row[j] - (low + place * step)) <= most_beside
-                n_beside += not (is_near and place >= 0 and place <= MOST_STEPS)
+                place = place_of(row[j], low, step, per_step, most_beside, nowhere)
+                n_beside += not (place >= 0 and place <= MOST_STEPS)
                 codes[j] = np.int32(place) - OFFSET
         if n_beside > 0:
             return False
