@@ -583,11 +583,11 @@ def bytes_are_fast(monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("k", [1, 4])
 def test_few_components_of_a_wide_table_are_refined(bytes_are_fast, k, dtype):
-    X = np.random.default_rng(k).normal(size=(90, 5000)).astype(dtype)
+    X = np.random.default_rng(k).normal(size=(90, 700)).astype(dtype)
     model = PCA(k).fit(X)
     assert (model.solver_, model.solver_reason_) == (
         "gram_refined",
-        "bytes and a few exact products cost less than 90 x 90 products of 5000 numbers",
+        "bytes and a few exact products cost less than 90 x 90 products of 700 numbers",
     )
     assert model.certificate_.holds
     assert verify(model, X).holds
@@ -598,7 +598,7 @@ def test_few_components_of_a_wide_table_are_refined(bytes_are_fast, k, dtype):
 
 def test_without_the_instruction_bytes_are_not_tried(bytes_are_fast, monkeypatch):
     monkeypatch.setattr(pca_routes, "multiplies_bytes", lambda: False)
-    assert PCA(2).fit(np.random.default_rng(0).normal(size=(90, 5000))).solver_ != "gram_refined"
+    assert PCA(2).fit(np.random.default_rng(0).normal(size=(90, 700))).solver_ != "gram_refined"
 
 
 def test_a_guess_that_leads_nowhere_ends_with_the_exact_matrix(monkeypatch):
