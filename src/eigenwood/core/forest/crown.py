@@ -42,6 +42,7 @@ CROWN = 63  # questions
 MOST_ROWS, CODE_BYTES = 4096, 1 << 19  # rows that go through a tree together, and their codes
 FIRST_STEPS, STEPS = 6, 4  # before those who have arrived are taken out, the first time and later
 TOGETHER = 16  # walkers
+TOUCHED_PER_ROW = 8  # words of a tree: larger ones are read where somebody comes by
 LEAF_CODE = 65535
 CODE_BITS, PLACE_BITS, COLUMN_BITS = 16, 26, 22
 PLACE_SHIFT, COLUMN_SHIFT = np.uint64(CODE_BITS), np.uint64(CODE_BITS + PLACE_BITS)
@@ -202,7 +203,7 @@ def write_crowned_means(
     n_columns, n_trees, n_infinite = feature.size, n_asked.size, 0
     n_together = rows_together(n_columns)
     codes, ways = aligned(n_together * n_columns), aligned(CHUNK)
-    places, names = np.empty(n_together, dtype=np.uint32), np.empty(n_together + TOGETHER, dtype=np.uint32)
+    places, names = np.empty(n_together, dtype=np.uint32), np.empty(n_together + TOGETHER + 1, dtype=np.uint32)
     own, sums = np.empty(n_together, dtype=np.int32), np.empty((value.shape[1], n_together))
     for first in range(0, X.shape[0], n_together):
         rows = X[first : first + n_together]
@@ -214,17 +215,27 @@ def write_crowned_means(
         if unforeseen > 0:
             return n_infinite, unforeseen
         sums[:] = 0.0
-        for t in range(n_trees):
-            tree = slice(tree_start[t], tree_start[t + 1])
-            write_crown_places(
-                codes, n_columns, n_rows, n_asked[t], column[t], least[t], way[t], ends[t], ways, places
-            )
-            walk_below(words[tree], codes, n_columns, n_rows, names, places)
-            add_values(code[tree], value, places, n_rows, own, sums)
+        add_trees(
+            codes, n_columns, n_rows, tree_start, words, code, value, n_asked, column, least, way, ends,
+            ways, places, names, own, sums,
+        )  # fmt: skip
         for i in range(n_rows):
             for k in range(value.shape[1]):
                 means[first + i, k] = sums[k, i] / n_trees
     return n_infinite, 0
+
+
+@uncounted
+def add_trees(
+    codes, n_columns, n_rows, tree_start, words, code, value, n_asked, column, least, way, ends,
+    ways, places, names, own, sums,
+):  # fmt: skip
+    """Add the values of each row's leaves in all trees to its sums."""
+    for t in range(n_asked.size):
+        tree = slice(tree_start[t], tree_start[t + 1])
+        write_crown_places(codes, n_columns, n_rows, n_asked[t], column[t], least[t], way[t], ends[t], ways, places)
+        walk_below(words[tree], codes, n_columns, n_rows, names, places)
+        add_values(code[tree], value, places, n_rows, own, sums)
 
 
 @njit(cache=True, nogil=True)
@@ -266,7 +277,8 @@ def write_ways(codes, n_asked, column, least, way, ways):
 @uncounted
 def walk_below(words, codes, n_columns, n_rows, names, places):
     """Let each row walk from its place to its leaf."""
-    touched(words)
+    if words.size <= TOUCHED_PER_ROW * n_rows:
+        names[-1] = touched(words)  # kept, or the compiler would spare itself the reading
     for i in range(n_rows):
         names[i] = i
     n_walkers, n_steps, stride = n_rows, FIRST_STEPS, np.uint64((n_columns - 1) * CHUNK)
