@@ -184,11 +184,9 @@ def code_column(X, feature, cuts, n_halvings, cells, low, high, scale, codes):
         x = np.float64(X[i, feature])
         near = min(max(x, low), high) if x == x else low
         code = np.uint64(cells[np.uint64(np.int64((0.5 * near - 0.5 * low) * scale))])
-        half = one << np.uint64(n_halvings)
-        for _ in range(n_halvings):
-            half >>= one
-            more = code + half
-            code = more if cuts[more - one] < x else code
+        for bit in range(n_halvings - 1, -1, -1):
+            shift = np.uint64(bit)
+            code += np.uint64(cuts[code + (one << shift) - one] < x) << shift  # no branch that could be guessed wrong
         codes[i] = code
 
 
