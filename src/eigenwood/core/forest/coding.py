@@ -34,7 +34,8 @@ CHUNK, CHUNK_BITS = 256, 8  # rows
 TILE = 32  # rows that are coded together: they are near, and so are their codes
 HIGHEST = 65534  # of the codes
 CELLS = 2  # for each cut
-GOES_LEFT, GOES_RIGHT, UNFORESEEN = range(3)  # what a column knows about missing numbers
+N_SIDES = 3
+GOES_LEFT, GOES_RIGHT, UNFORESEEN = range(N_SIDES)  # what a column knows about missing numbers
 
 
 class Coding(NamedTuple):
@@ -60,34 +61,31 @@ class Questions(NamedTuple):
     code: np.ndarray  # (n_questions,) int64: from which on the answer is right
 
 
-def columns_of(feature, default_left, may_miss) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the column that each question asks about, and for each column its feature and its missing numbers."""
-    side = np.where(may_miss[feature], np.where(default_left, GOES_LEFT, GOES_RIGHT), UNFORESEEN)
-    n_sides = UNFORESEEN + 1
-    used = np.zeros(n_sides * may_miss.size, dtype=bool)
-    used[n_sides * feature + side] = True
-    keys = np.flatnonzero(used)
-    return (np.cumsum(used) - 1)[n_sides * feature + side], keys // n_sides, keys % n_sides
-
-
 def coded(feature, threshold, default_left, may_miss) -> tuple[Coding, Questions] | None:
-    """Return how rows are coded for some questions, and those as comparisons of codes; None if a column has too many cuts.
+    """Return how rows are coded for some questions, and these as comparisons of codes; None if there are too many cuts.
 
-    ``may_miss`` says for each feature whether it has a code for missing numbers.
+    ``may_miss`` says for each feature whether it has codes for missing numbers.
     """
     column, features, missing = columns_of(feature, default_left, may_miss)
-    n_columns = features.size
     order = np.argsort(column, kind="stable")
-    start = np.searchsorted(column[order], np.arange(n_columns + 1))
+    start = np.searchsorted(column[order], np.arange(features.size + 1))
     cuts, codes = [], np.empty(threshold.size, dtype=np.int64)
-    for c in range(n_columns):
-        own = order[start[c] : start[c + 1]]
+    for own in (order[start[c] : start[c + 1]] for c in range(features.size)):
         distinct, places = np.unique(threshold[own], return_inverse=True)
         cuts.append(distinct)
         codes[own] = places + 1
-    if max((own.size for own in cuts), default=0) > HIGHEST:
+    if any(own.size > HIGHEST for own in cuts):
         return None
     return coding_of(features, missing, cuts), Questions(column, codes)
+
+
+def columns_of(feature, default_left, may_miss) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the column that each question asks about, and for each column its feature and where missing numbers go."""
+    side = np.where(may_miss[feature], np.where(default_left, GOES_LEFT, GOES_RIGHT), UNFORESEEN)
+    keys = N_SIDES * feature + side
+    used = np.bincount(keys, minlength=1) > 0
+    columns = np.flatnonzero(used)
+    return (np.cumsum(used) - 1)[keys], columns // N_SIDES, columns % N_SIDES
 
 
 def coding_of(features, missing, cuts: list[np.ndarray]) -> Coding:
@@ -136,9 +134,7 @@ def grid_of(cuts) -> Grid:
 
 
 @njit(cache=True, nogil=True)
-def write_codes(
-    X, feature, missing, n_cuts, cut_start, cuts, n_halvings, cell_start, cells, low, high, scale, codes
-):
+def write_codes(X, feature, missing, n_cuts, cut_start, cuts, n_halvings, cell_start, cells, low, high, scale, codes):
     """Write the codes of all rows; return how many numbers are infinite, and how many are missing where none may be."""
     n_infinite, n_unforeseen = 0, 0
     for first in range(0, X.shape[0], TILE):
@@ -152,7 +148,9 @@ def write_codes(
             if n_cuts[c] == 1:
                 compare_column(tile, feature[c], own_cuts[0], own)
             else:
-                code_column(tile, feature[c], own_cuts, n_halvings[c], cells[cell_start[c] :], low[c], high[c], scale[c], own)
+                code_column(
+                    tile, feature[c], own_cuts, n_halvings[c], cells[cell_start[c] :], low[c], high[c], scale[c], own
+                )
             if n_missing > 0:
                 n_unforeseen += code_missing(tile, feature[c], missing[c], own)
     return n_infinite, n_unforeseen

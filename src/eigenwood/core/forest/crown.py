@@ -34,9 +34,9 @@ import numpy as np
 from numba import njit
 
 from eigenwood.core.compiling import inlined, uncounted
-from eigenwood.core.forest.coding import CHUNK, CHUNK_BITS, Coding, Questions, coded, write_codes
+from eigenwood.core.forest.coding import CHUNK, CHUNK_BITS, Coding, coded, write_codes
 from eigenwood.core.forest.nodes import Forest, add_up, columns_at, right_children, spread, starts_of, whole
-from eigenwood.core.forest.predicting import dense_rows, over_blocks, value_codes
+from eigenwood.core.forest.predicting import Means, dense_rows, over_blocks, value_codes
 
 CROWN = 63  # questions
 MOST_ROWS, CODE_BYTES = 4096, 1 << 19  # rows that go through a tree together, and their codes
@@ -67,14 +67,6 @@ class Crowned(NamedTuple):
     ends: np.ndarray  # (n_trees, CROWN + 1) uint32: the place to which each way leads
 
 
-class CrownedMeans(NamedTuple):
-    """The mean value of each row's leaves, and what was met on the way."""
-
-    values: np.ndarray  # (n_rows, n_values)
-    met_infinity: bool
-    met_unforeseen: bool  # a number is missing where none may be: then the values are not those of the forest
-
-
 def pays(forest: Forest, n_rows: int) -> bool:
     """Return whether so many rows are worth the work to make crowns."""
     n_trees = forest.node_start.size - 1
@@ -82,34 +74,37 @@ def pays(forest: Forest, n_rows: int) -> bool:
 
 
 def crowned(forest: Forest, may_miss) -> Crowned | None:
-    """Return a forest with crowns, or None if it asks what has no place there; then rows walk as in ``predicting``.
+    """Return a forest with crowns, or None if it has no place for what is asked; then rows walk as in ``predicting``.
 
-    ``may_miss`` says for each feature whether numbers may be missing.
+    ``may_miss`` says for each feature whether its numbers may be missing.
     """
+    if forest.n_listed.size > 0:  # questions about categories
+        return None
     shape = forest._replace(value=forest.value[:, :0])  # values are looked up by their codes
     columns = columns_at(shape, whole(shape))
-    sizes = np.diff(forest.node_start)
-    if columns.n_listed.any() or sizes.max() > 1 << (PLACE_BITS - 1) or not np.isfinite(columns.threshold).all():
-        return None
     found = coded(columns.feature, columns.threshold, columns.default_left, may_miss)
-    if found is None or not room_for(found[0].feature.size, sizes.size):
+    sizes = np.diff(forest.node_start)
+    if found is None or not has_room(found[0].feature.size, sizes):
         return None
     coding, questions = found
     inner, right = columns.inner, right_children(columns.inner)
     n_rows = spread(columns.n_rows, ~inner, 0)
     add_up(right, n_rows)
-    asked = Questions(spread(questions.column * CHUNK, inner, 0), spread(questions.code, inner, LEAF_CODE))
-    place = places_of(inner, right, n_rows, forest.node_start)
-    tree_start = starts_of(sizes + 1)
-    code = value_codes(forest, inner)
-    words, own_code = placed(inner, place, asked.column, asked.code, code, forest.node_start, tree_start)
-    crowns = crowns_of(inner, right, n_rows, place, asked.column, asked.code, forest.node_start)
-    return Crowned(coding, tree_start, words, own_code, forest.value.astype(np.float64), *crowns)
+    column, least = spread(questions.column * CHUNK, inner, 0), spread(questions.code, inner, LEAF_CODE)
+    place, tree_start = places_of(inner, right, n_rows, forest.node_start), starts_of(sizes + 1)
+    return Crowned(
+        coding,
+        tree_start,
+        *placed(inner, place, column, least, value_codes(forest, inner), forest.node_start, tree_start),
+        forest.value.astype(np.float64),
+        *crowns_of(inner, right, n_rows, place, column, least, forest.node_start),
+    )
 
 
-def room_for(n_columns: int, n_trees: int) -> bool:
-    """Return whether so many columns have a place in a word, and few enough are coded for each tree."""
-    return n_columns * CHUNK <= 1 << COLUMN_BITS and n_columns <= COLUMNS_PER_TREE * n_trees
+def has_room(n_columns: int, sizes) -> bool:
+    """Return whether columns and nodes have their place in a word, and few enough columns are coded for each tree."""
+    fits = n_columns * CHUNK <= 1 << COLUMN_BITS and sizes.max() < 1 << PLACE_BITS
+    return fits and n_columns <= COLUMNS_PER_TREE * sizes.size
 
 
 @njit(cache=True, nogil=True)
@@ -183,15 +178,20 @@ def heaviest(inner, n_rows, nodes):
 # ---- prediction -----------------------------------------------------------------------------------------------------
 
 
-def crowned_means(forest: Crowned, X, n_threads: int = 1) -> CrownedMeans:
-    """Return the mean over the trees of the values of each row's leaves; X is dense or csr, as for a single tree."""
+def crowned_means(forest: Crowned, X, n_threads: int = 1) -> Means | None:
+    """Return the mean over the trees of the values of each row's leaves, or None if a number is missing unforeseen.
+
+    X is dense or csr, as for a single tree.
+    """
     values = np.empty((X.shape[0], forest.value.shape[1]))
 
     def block(rows: slice) -> tuple[int, int]:
         return write_crowned_means(dense_rows(X, rows), *forest.coding, *forest[1:], values[rows])
 
     met = over_blocks(block, X, n_threads)
-    return CrownedMeans(values, any(infinite for infinite, _ in met), any(unforeseen for _, unforeseen in met))
+    if any(unforeseen for _, unforeseen in met):
+        return None
+    return Means(values, any(infinite for infinite, _ in met))
 
 
 @njit(cache=True, nogil=True)
@@ -201,10 +201,9 @@ def write_crowned_means(
 ):  # fmt: skip
     """Write the mean values of every row; return how many numbers are infinite, and missing where none may be."""
     n_columns, n_trees, n_infinite = feature.size, n_asked.size, 0
-    n_together = rows_together(n_columns)
+    n_together = rows_together(n_columns, X.shape[0])
     codes, ways = aligned(n_together * n_columns), aligned(CHUNK)
     places, names = np.empty(n_together, dtype=np.uint32), np.empty(n_together + TOGETHER + 1, dtype=np.uint32)
-    own, sums = np.empty(n_together, dtype=np.int32), np.empty((value.shape[1], n_together))
     for first in range(0, X.shape[0], n_together):
         rows = X[first : first + n_together]
         n_rows = rows.shape[0]
@@ -214,35 +213,37 @@ def write_crowned_means(
         n_infinite += infinite
         if unforeseen > 0:
             return n_infinite, unforeseen
+        sums = means[first : first + n_together]
         sums[:] = 0.0
         add_trees(
             codes, n_columns, n_rows, tree_start, words, code, value, n_asked, column, least, way, ends,
-            ways, places, names, own, sums,
+            ways, places, names, sums,
         )  # fmt: skip
-        for i in range(n_rows):
-            for k in range(value.shape[1]):
-                means[first + i, k] = sums[k, i] / n_trees
+        sums /= n_trees
     return n_infinite, 0
 
 
 @uncounted
 def add_trees(
     codes, n_columns, n_rows, tree_start, words, code, value, n_asked, column, least, way, ends,
-    ways, places, names, own, sums,
+    ways, places, names, sums,
 ):  # fmt: skip
     """Add the values of each row's leaves in all trees to its sums."""
     for t in range(n_asked.size):
         tree = slice(tree_start[t], tree_start[t + 1])
         write_crown_places(codes, n_columns, n_rows, n_asked[t], column[t], least[t], way[t], ends[t], ways, places)
+        if code[tree].size <= TOUCHED_PER_ROW * n_rows:
+            names[-1] = touched(words[tree], code[tree])  # kept, or the compiler would spare itself the reading
         walk_below(words[tree], codes, n_columns, n_rows, names, places)
-        add_values(code[tree], value, places, n_rows, own, sums)
+        add_values(code[tree], value, places, sums)
 
 
 @njit(cache=True, nogil=True)
-def rows_together(n_columns):
+def rows_together(n_columns, n_rows):
     """Return how many rows go through a tree together: whole chunks, whose codes stay near."""
+    needed = (n_rows + CHUNK - 1) // CHUNK * CHUNK
     fitting = CODE_BYTES // (2 * max(n_columns, 1)) // CHUNK * CHUNK
-    return max(CHUNK, min(MOST_ROWS, fitting))
+    return max(CHUNK, min(needed, MOST_ROWS, fitting))
 
 
 @njit(cache=True, nogil=True)
@@ -277,8 +278,6 @@ def write_ways(codes, n_asked, column, least, way, ways):
 @uncounted
 def walk_below(words, codes, n_columns, n_rows, names, places):
     """Let each row walk from its place to its leaf."""
-    if words.size <= TOUCHED_PER_ROW * n_rows:
-        names[-1] = touched(words)  # kept, or the compiler would spare itself the reading
     for i in range(n_rows):
         names[i] = i
     n_walkers, n_steps, stride = n_rows, FIRST_STEPS, np.uint64((n_columns - 1) * CHUNK)
@@ -291,12 +290,14 @@ def walk_below(words, codes, n_columns, n_rows, names, places):
 
 
 @uncounted
-def touched(words):
-    """Return the sum of the words: read in order, they are near when walkers come."""
+def touched(words, code):
+    """Return something of all words and codes of a tree: read in order, they are near when walkers come."""
     total = np.uint64(0)
     for i in range(words.size):
-        total += words[i]
-    return total
+        total ^= words[i]
+    for i in range(code.size):
+        total ^= np.uint64(code[i])
+    return total & CODE_MASK
 
 
 @inlined
@@ -375,10 +376,14 @@ def still_walking(words, places, names, n_walkers):
 
 
 @uncounted
-def add_values(code, value, places, n_rows, own, sums):
-    """Add the value of each row's leaf to its sums."""
-    for i in range(n_rows):
-        own[i] = code[np.uint64(places[i])]
-    for k in range(value.shape[1]):
-        for i in range(n_rows):
-            sums[k, i] += value[np.uint64(own[i]), k]
+def add_values(code, value, places, sums):
+    """Add the values of each row's leaf to its sums, two at a time: the rows of a table are short."""
+    n_values = value.shape[1]
+    for k in range(0, n_values - 1, 2):
+        for i in range(sums.shape[0]):
+            own = np.uint64(code[np.uint64(places[i])])
+            sums[i, k] += value[own, k]
+            sums[i, k + 1] += value[own, k + 1]
+    if n_values % 2 == 1:
+        for i in range(sums.shape[0]):
+            sums[i, n_values - 1] += value[np.uint64(code[np.uint64(places[i])]), n_values - 1]
