@@ -34,6 +34,7 @@ CHUNK, CHUNK_BITS = 256, 8  # rows
 TILE = 32  # rows that are coded together: they are near, and so are their codes
 HIGHEST = 65534  # of the codes
 CELLS = 2  # for each cut
+LARGEST = np.finfo(np.float64).max
 N_SIDES = 3
 GOES_LEFT, GOES_RIGHT, UNFORESEEN = range(N_SIDES)  # what a column knows about missing numbers
 
@@ -49,9 +50,9 @@ class Coding(NamedTuple):
     n_halvings: np.ndarray  # (n_columns,) int64
     cell_start: np.ndarray  # (n_columns,) int64
     cells: np.ndarray  # uint16: how many cuts of the column are in cells before
-    low: np.ndarray  # (n_columns,) float64: the first cut, …
-    high: np.ndarray  # … the last, …
-    scale: np.ndarray  # … and how many cells make a unit
+    low: np.ndarray  # (n_columns,) float64: where the cells begin, …
+    high: np.ndarray  # … where they end, …
+    scale: np.ndarray  # … and how many make a length of 2
 
 
 class Questions(NamedTuple):
@@ -101,8 +102,8 @@ def coding_of(features, missing, cuts: list[np.ndarray]) -> Coding:
         n_halvings=np.array([grid.n_halvings for grid in grids], dtype=np.int64),
         cell_start=starts([grid.cells.size for grid in grids]),
         cells=np.concatenate([*(grid.cells for grid in grids), np.empty(0, dtype=np.uint16)]),
-        low=np.array([own[0] for own in cuts]),
-        high=np.array([own[-1] for own in cuts]),
+        low=np.array([grid.low for grid in grids]),
+        high=np.array([grid.high for grid in grids]),
         scale=np.array([grid.scale for grid in grids]),
     )
 
@@ -116,21 +117,23 @@ class Grid(NamedTuple):
     """The cells of one column."""
 
     cells: np.ndarray
+    low: float
+    high: float
     scale: float
     n_halvings: int  # until the place among the cuts of a cell is known
 
 
 def grid_of(cuts) -> Grid:
-    """Return the cells of a column with these cuts."""
+    """Return the cells of a column with these cuts; those at the end of all numbers are in the first or the last."""
+    inside = cuts[np.abs(cuts) < LARGEST]  # a tree asks there whether a number is missing
+    low, high = (inside[0], inside[-1]) if inside.size > 0 else (0.0, 0.0)
     if cuts.size == 1:
-        return Grid(np.empty(0, dtype=np.uint16), 0.0, 0)
-    n_cells = CELLS * cuts.size
-    with np.errstate(over="ignore"):
-        scale = (n_cells - 1) / (0.5 * cuts[-1] - 0.5 * cuts[0])
-    scale = scale if np.isfinite(scale) else 0.0
-    cell = ((0.5 * cuts - 0.5 * cuts[0]) * scale).astype(np.int64)
+        return Grid(np.empty(0, dtype=np.uint16), low, high, 0.0, 0)
+    n_cells, span = CELLS * cuts.size, 0.5 * high - 0.5 * low  # the whole span may be infinite
+    scale = (n_cells - 1) / span if span > n_cells / LARGEST else 0.0
+    cell = ((0.5 * np.clip(cuts, low, high) - 0.5 * low) * scale).astype(np.int64)
     cells = np.searchsorted(cell, np.arange(n_cells)).astype(np.uint16)
-    return Grid(cells, scale, int(np.bincount(cell).max()).bit_length())
+    return Grid(cells, low, high, scale, int(np.bincount(cell).max()).bit_length())
 
 
 @njit(cache=True, nogil=True)

@@ -49,7 +49,7 @@ PLACE_SHIFT, COLUMN_SHIFT = np.uint64(CODE_BITS), np.uint64(CODE_BITS + PLACE_BI
 PLACE_MASK, CODE_MASK = np.uint64((1 << PLACE_BITS) - 1), np.uint64(LEAF_CODE)
 ROW_SHIFT = np.uint64(CHUNK_BITS)
 COLUMNS_PER_TREE = 8  # above, coding takes longer than it spares
-ROWS_PER_NODE = 6  # rows through a tree for each of its nodes: fewer do not pay for the work to put them in place
+ROWS_PER_NODE = 8  # rows through a tree for each of its nodes: fewer do not pay for the work to put them in place
 
 
 class Crowned(NamedTuple):
@@ -92,18 +92,15 @@ def crowned(forest: Forest, may_miss) -> Crowned | None:
     add_up(right, n_rows)
     column, least = spread(questions.column * CHUNK, inner, 0), spread(questions.code, inner, LEAF_CODE)
     place, tree_start = places_of(inner, right, n_rows, forest.node_start), starts_of(sizes + 1)
-    return Crowned(
-        coding,
-        tree_start,
-        *placed(inner, place, column, least, value_codes(forest, inner), forest.node_start, tree_start),
-        forest.value.astype(np.float64),
-        *crowns_of(inner, right, n_rows, place, column, least, forest.node_start),
-    )
+    codes = value_codes(forest, inner)
+    words, code = placed(inner, place, column, least, codes, forest.node_start, tree_start)
+    crowns = crowns_of(inner, right, n_rows, place, column, least, forest.node_start)
+    return Crowned(coding, tree_start, words, code, forest.value.astype(np.float64), *crowns)
 
 
 def has_room(n_columns: int, sizes) -> bool:
-    """Return whether columns and nodes have their place in a word, and few enough columns are coded for each tree."""
-    fits = n_columns * CHUNK <= 1 << COLUMN_BITS and sizes.max() < 1 << PLACE_BITS
+    """Return whether columns and nodes have their place in a word, and columns are few enough beside the trees."""
+    fits = 0 < n_columns * CHUNK <= 1 << COLUMN_BITS and sizes.max() < 1 << PLACE_BITS
     return fits and n_columns <= COLUMNS_PER_TREE * sizes.size
 
 
@@ -138,7 +135,9 @@ def placed(inner, place, column, least, code, node_start, tree_start):
             at = tree_start[t] + place[node]
             left = place[node + 1] if inner[node] else place[node]
             word = (np.uint64(column[node]) << COLUMN_SHIFT) | (np.uint64(left) << PLACE_SHIFT)
-            words[at], own_code[at] = word | np.uint64(least[node]), code[node]
+            words[at] = word | np.uint64(least[node])
+            if not inner[node]:
+                own_code[at] = code[node]
     return words, own_code
 
 
