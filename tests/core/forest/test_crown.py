@@ -149,6 +149,7 @@ def test_infinity_is_reported_and_goes_to_its_side(infinity):
     assert_array_equal(found.values, naive.means(case.trees, X))
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")  # said only without the JIT
 def test_equal_to_the_threshold_goes_left_also_around_zero():
     tree = cases.case(n_trees=1, n_classes=(2,)).trees[0]
     largest = np.finfo(np.float64).max
@@ -201,12 +202,19 @@ def test_no_rows():
 # ---- when -----------------------------------------------------------------------------------------------------------
 
 
-def test_many_rows_pay_and_few_do_not():
-    forest = forest_of(large_trees())
-    n_nodes = int(forest.node_start[-1])
+@pytest.mark.parametrize("n_nodes", [10_000, 1_000_000])
+def test_many_rows_pay_and_few_do_not(n_nodes):
+    forest = forest_of(cases.case(n_trees=1))._replace(node_start=np.linspace(0, n_nodes, 101).astype(np.int64))
+    fewest = -(-max(crown.FEWEST_ENTRIES, crown.ENTRIES_PER_NODE * n_nodes) // 100)
     assert not pays(forest, 1)
-    assert not pays(forest, crown.ROWS_PER_NODE * n_nodes // 3 - 1)
-    assert pays(forest, crown.ROWS_PER_NODE * n_nodes // 3 + 1)
+    assert not pays(forest, fewest - 1)
+    assert pays(forest, fewest)
+
+
+def test_few_rows_do_not_pay_however_many_trees():
+    forest = forest_of(cases.case(n_trees=1))._replace(node_start=np.arange(100_001) * 3)
+    assert not pays(forest, crown.FEWEST_ROWS - 1)
+    assert pays(forest, crown.FEWEST_ROWS)
 
 
 def test_room_for_columns_and_nodes():

@@ -49,7 +49,8 @@ PLACE_SHIFT, COLUMN_SHIFT = np.uint64(CODE_BITS), np.uint64(CODE_BITS + PLACE_BI
 PLACE_MASK, CODE_MASK = np.uint64((1 << PLACE_BITS) - 1), np.uint64(LEAF_CODE)
 ROW_SHIFT = np.uint64(CHUNK_BITS)
 COLUMNS_PER_TREE = 8  # above, coding takes longer than it spares
-ROWS_PER_NODE = 8  # rows through a tree for each of its nodes: fewer do not pay for the work to put them in place
+# what is worth the work to make crowns: so many rows, and times a row enters a tree, in all and for each node
+FEWEST_ROWS, FEWEST_ENTRIES, ENTRIES_PER_NODE = 1024, 1 << 20, 8
 
 
 class Crowned(NamedTuple):
@@ -69,8 +70,8 @@ class Crowned(NamedTuple):
 
 def pays(forest: Forest, n_rows: int) -> bool:
     """Return whether so many rows are worth the work to make crowns."""
-    n_trees = forest.node_start.size - 1
-    return n_rows * n_trees >= ROWS_PER_NODE * int(forest.node_start[-1])
+    n_trees, n_nodes = forest.node_start.size - 1, int(forest.node_start[-1])
+    return n_rows >= FEWEST_ROWS and n_rows * n_trees >= max(FEWEST_ENTRIES, ENTRIES_PER_NODE * n_nodes)
 
 
 def crowned(forest: Forest, may_miss) -> Crowned | None:
