@@ -347,7 +347,9 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
 
     def _means_with_crowns(self, rows) -> Means | None:
         """Return the same by the way for very many rows; None if these are few, or the way is not one for them."""
-        forest = self._crowned() if pays(self.forest_, rows.shape[0]) else None
+        if not pays(self.forest_, rows.shape[0], made="crowned" in self._made):
+            return None
+        forest = self._crowned()
         return None if forest is None else crowned_means(forest, rows, self._threads(rows))
 
     def _refuse_infinity(self, rows, met_infinity: bool) -> None:

@@ -206,23 +206,29 @@ def test_no_rows():
 def test_many_rows_pay_and_few_do_not(n_nodes):
     forest = forest_of(cases.case(n_trees=1))._replace(node_start=np.linspace(0, n_nodes, 101).astype(np.int64))
     fewest = -(-max(crown.FEWEST_ENTRIES, crown.ENTRIES_PER_NODE * n_nodes) // 100)
-    assert not pays(forest, 1)
-    assert not pays(forest, fewest - 1)
-    assert pays(forest, fewest)
+    assert not pays(forest, fewest - 1, made=False)
+    assert pays(forest, fewest, made=False)
 
 
-def test_few_rows_do_not_pay_however_many_trees():
+@pytest.mark.parametrize("made", [False, True])
+def test_few_rows_do_not_pay_however_many_trees(made):
     forest = forest_of(cases.case(n_trees=1))._replace(node_start=np.arange(100_001) * 3)
-    assert not pays(forest, crown.FEWEST_ROWS - 1)
-    assert pays(forest, crown.FEWEST_ROWS)
+    assert not pays(forest, crown.FEWEST_ROWS - 1, made)
+    assert pays(forest, crown.FEWEST_ROWS, made)
+
+
+def test_fewer_rows_pay_where_crowns_are_made():
+    forest = forest_of(cases.case(n_trees=1))
+    assert not pays(forest, crown.FEWEST_ROWS, made=False)
+    assert pays(forest, crown.FEWEST_ROWS, made=True)
 
 
 def test_room_for_columns_and_nodes():
     sizes = np.full(10_000, 101)
     assert has_room(1 << 14, sizes)
     assert not has_room((1 << 14) + 1, sizes)
-    assert has_room(80, sizes[:10])
-    assert not has_room(81, sizes[:10])
+    assert has_room(40, sizes[:10])
+    assert not has_room(41, sizes[:10])
     assert not has_room(80, np.append(sizes, (1 << 26) + 1))
 
 

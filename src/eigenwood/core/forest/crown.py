@@ -48,9 +48,9 @@ CODE_BITS, PLACE_BITS, COLUMN_BITS = 16, 26, 22
 PLACE_SHIFT, COLUMN_SHIFT = np.uint64(CODE_BITS), np.uint64(CODE_BITS + PLACE_BITS)
 PLACE_MASK, CODE_MASK = np.uint64((1 << PLACE_BITS) - 1), np.uint64(LEAF_CODE)
 ROW_SHIFT = np.uint64(CHUNK_BITS)
-COLUMNS_PER_TREE = 8  # above, coding takes longer than it spares
-# what is worth the work to make crowns: so many rows, and times a row enters a tree, in all and for each node
-FEWEST_ROWS, FEWEST_ENTRIES, ENTRIES_PER_NODE = 1024, 1 << 20, 8
+COLUMNS_PER_TREE = 4  # above, coding takes longer than it spares
+# so many rows use crowns; to make them, rows must enter trees so many times, in all and for each node
+FEWEST_ROWS, FEWEST_ENTRIES, ENTRIES_PER_NODE = 256, 1 << 20, 8
 
 
 class Crowned(NamedTuple):
@@ -68,10 +68,11 @@ class Crowned(NamedTuple):
     ends: np.ndarray  # (n_trees, CROWN + 1) uint32: the place to which each way leads
 
 
-def pays(forest: Forest, n_rows: int) -> bool:
-    """Return whether so many rows are worth the work to make crowns."""
+def pays(forest: Forest, n_rows: int, made: bool) -> bool:
+    """Return whether so many rows are worth the work to make crowns, or to use those that are made."""
     n_trees, n_nodes = forest.node_start.size - 1, int(forest.node_start[-1])
-    return n_rows >= FEWEST_ROWS and n_rows * n_trees >= max(FEWEST_ENTRIES, ENTRIES_PER_NODE * n_nodes)
+    fewest = 0 if made else max(FEWEST_ENTRIES, ENTRIES_PER_NODE * n_nodes)
+    return n_rows >= FEWEST_ROWS and n_rows * n_trees >= fewest
 
 
 def crowned(forest: Forest, may_miss) -> Crowned | None:
