@@ -70,9 +70,10 @@ class Crowned(NamedTuple):
 
 def pays(forest: Forest, n_rows: int, made: bool) -> bool:
     """Return whether so many rows are worth the work to make crowns, or to use those that are made."""
+    if made or n_rows < FEWEST_ROWS:
+        return n_rows >= FEWEST_ROWS
     n_trees, n_nodes = forest.node_start.size - 1, int(forest.node_start[-1])
-    fewest = 0 if made else max(FEWEST_ENTRIES, ENTRIES_PER_NODE * n_nodes)
-    return n_rows >= FEWEST_ROWS and n_rows * n_trees >= fewest
+    return n_rows * n_trees >= max(FEWEST_ENTRIES, ENTRIES_PER_NODE * n_nodes)
 
 
 def crowned(forest: Forest, may_miss) -> Crowned | None:
