@@ -7,7 +7,7 @@ of them are below it, so a question of any tree compares two small whole numbers
     code        0        1       2        3        4
     x > 0.25                               code >= 3          the third cut: its question goes right from code 3 on
 
-Where a number stands is looked up in cells of equal width, several for each cut, which know how many cuts are in the
+Where a number stands is looked up in cells of equal width, two for each cut, which know how many cuts are in the
 cells before; those within its cell are found by halving. Both only compare numbers, and cells ascend with the number
 however they are rounded, so codes are exact.
 
@@ -16,7 +16,7 @@ column for each: in one a missing number has the lowest code, in the other the h
 knows nothing about missing numbers, and who codes the rows is told that there was one.
 
 Codes stand chunk by chunk, each column by column: what is done with one column of many rows is done for as many at
-once as fit into a register, and what is near in a row is not too far away.
+once as fit into a register, and a whole chunk stays near.
 
     codes       │ column 0: 256 rows │ column 1: 256 rows │ … │ column 0: the next 256 rows │ …
 """
@@ -29,6 +29,7 @@ import numpy as np
 from numba import njit
 
 from eigenwood.core.compiling import uncounted
+from eigenwood.core.forest.predicting import odd_numbers
 
 CHUNK, CHUNK_BITS = 256, 8  # rows
 TILE = 32  # rows that are coded together: they are near, and so are their codes
@@ -157,17 +158,6 @@ def write_codes(X, feature, missing, n_cuts, cut_start, cuts, n_halvings, cell_s
             if n_missing > 0:
                 n_unforeseen += code_missing(tile, feature[c], missing[c], own)
     return n_infinite, n_unforeseen
-
-
-@njit(cache=True, nogil=True)
-def odd_numbers(X):
-    """Return how many numbers are missing, and how many are infinite."""
-    n_missing, n_infinite = 0, 0
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            n_missing += X[i, j] != X[i, j]
-            n_infinite += abs(X[i, j]) == np.inf
-    return n_missing, n_infinite
 
 
 @uncounted
