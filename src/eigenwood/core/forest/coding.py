@@ -29,6 +29,7 @@ import numpy as np
 from numba import njit
 
 from eigenwood.core.compiling import uncounted
+from eigenwood.core.forest.nodes import narrowed
 from eigenwood.core.forest.predicting import odd_numbers
 
 CHUNK, CHUNK_BITS = 256, 8  # rows
@@ -69,7 +70,7 @@ def coded(feature, threshold, default_left, may_miss) -> tuple[Coding, Questions
     ``may_miss`` says for each feature whether it has codes for missing numbers.
     """
     column, features, missing = columns_of(feature, default_left, may_miss)
-    order = np.argsort(column, kind="stable")
+    order = np.argsort(narrowed(column), kind="stable")  # by radix where numbers are narrow
     start = np.searchsorted(column[order], np.arange(features.size + 1))
     cuts, codes = [], np.empty(threshold.size, dtype=np.int64)
     for own in (order[start[c] : start[c + 1]] for c in range(features.size)):
