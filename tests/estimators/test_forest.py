@@ -27,6 +27,7 @@ from eigenwood import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from eigenwood.core.forest import crown
 from eigenwood.core.forest.growing import grown_tree
 from eigenwood.core.forest.nodes import tree_at
 from eigenwood.errors import InputError
@@ -798,6 +799,64 @@ def test_importances_are_asked_of_the_rows_of_the_fit():
 
 
 # ---------------------------------------------------------------------------------- one row, files, proofs
+
+
+@pytest.fixture
+def any_rows_are_many(monkeypatch):
+    """Let crowns be made for any number of rows."""
+    for name in ("FEWEST_ROWS", "FEWEST_ENTRIES", "ENTRIES_PER_NODE"):
+        monkeypatch.setattr(crown, name, 0)
+
+
+def with_holes(X):
+    return np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+
+
+@both
+@pytest.mark.parametrize("form", [np.asarray, np.float32, with_holes, sparse.csr_array, pd.DataFrame])
+def test_very_many_rows_get_the_same_answers(kind, form, any_rows_are_many, monkeypatch):
+    X, y = (X_IRIS, Y_IRIS) if kind is classes else (X_SUGAR, Y_SUGAR)
+    model = kind(n_jobs=2).fit(form(X), y)
+    by_crowns = said(model, form(X))
+    assert model._made["crowned"] is not None
+    assert "walk" not in model._made
+    monkeypatch.setattr(crown, "FEWEST_ROWS", 10**9)
+    assert said(model, form(X)).tobytes() == by_crowns.tobytes()
+    assert "walk" in model._made
+
+
+def test_a_number_missing_of_which_none_was_learnt(any_rows_are_many, monkeypatch):
+    model, X = fitted(classes), with_holes(X_IRIS)
+    found = model.predict_proba(X)
+    monkeypatch.setattr(crown, "FEWEST_ROWS", 10**9)
+    np.testing.assert_array_equal(found, model.predict_proba(X))
+
+
+def test_infinity_among_very_many_rows_is_refused(any_rows_are_many):
+    X = X_IRIS.copy()
+    X[3, 2] = np.inf
+    with pytest.raises(InputError) as problem:
+        fitted(classes).predict(X)
+    assert_one_sentence(str(problem.value))
+
+
+def test_crowns_are_not_kept_where_the_forest_is_not(any_rows_are_many, tmp_path):
+    model = fitted(classes)
+    size = len(pickle.dumps(model))
+    expected = model.predict_proba(X_IRIS)
+    assert len(pickle.dumps(model)) == size
+    copy = pickle.loads(pickle.dumps(model))
+    assert not copy._made
+    np.testing.assert_array_equal(copy.predict_proba(X_IRIS), expected)
+    eigenwood.save(model, tmp_path / "forest")
+    np.testing.assert_array_equal(eigenwood.load(tmp_path / "forest").predict_proba(X_IRIS), expected)
+
+
+def test_crowns_are_those_of_the_last_fit(any_rows_are_many):
+    model = fitted(classes, n_estimators=3, warm_start=True)
+    model.predict(X_IRIS)
+    model.set_params(n_estimators=8).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_array_equal(model.predict_proba(X_IRIS), fitted(classes).predict_proba(X_IRIS))
 
 
 @both

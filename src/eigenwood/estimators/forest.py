@@ -16,8 +16,9 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.distinct import fingerprints
+from eigenwood.core.forest.crown import Crowned, crowned, crowned_means, pays
 from eigenwood.core.forest.nodes import Forest, joined, packed, tree_at
-from eigenwood.core.forest.predicting import Walk, forest_leaves, forest_means, walk_of
+from eigenwood.core.forest.predicting import Means, Walk, forest_leaves, forest_means, walk_of
 from eigenwood.core.rows import rows_of
 from eigenwood.core.tree.nodes import Tree
 from eigenwood.core.tree.predicting import decision_path
@@ -334,12 +335,22 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
     def _walk(self) -> Walk:
         return self._once("walk", lambda: walk_of(self.forest_))
 
+    def _crowned(self) -> Crowned | None:
+        return self._once("crowned", lambda: crowned(self.forest_, self.has_missing_))
+
     def _means(self, X) -> np.ndarray:
         """Return the mean of what the trees say about each row."""
         rows = self._query(X)
-        found = forest_means(self._walk(), rows, self._threads(rows))
+        found = self._means_with_crowns(rows) or forest_means(self._walk(), rows, self._threads(rows))
         self._refuse_infinity(rows, found.met_infinity)
         return found.values
+
+    def _means_with_crowns(self, rows) -> Means | None:
+        """Return the same by the way for very many rows; None if these are few, or the way is not one for them."""
+        if not pays(self.forest_, rows.shape[0], made="crowned" in self._made):
+            return None
+        forest = self._crowned()
+        return None if forest is None else crowned_means(forest, rows, self._threads(rows))
 
     def _refuse_infinity(self, rows, met_infinity: bool) -> None:
         if met_infinity:

@@ -16,10 +16,13 @@ who have arrived are taken out.
 
 That holds for numbers that are finite. Where a block has missing or infinite numbers, or a forest asks about
 categories, rows go one by one, as in core/tree/predicting.py.
+
+Very many rows go faster by the way of ``crown``, which first puts the forest in another order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +30,7 @@ from numba import njit
 from scipy import sparse
 
 from eigenwood.core.forest.nodes import Forest, columns_at, keeps_inner, right_children, spread, starts_of, whole
-from eigenwood.core.threads import results_of, row_blocks
+from eigenwood.core.threads import Result, results_of, row_blocks
 from eigenwood.core.tree.predicting import block_size, is_listed
 
 CACHED_ROWS = 512  # rows that walk through all trees while they are still near
@@ -116,7 +119,7 @@ def forest_leaves(walk: Walk, X, n_threads: int = 1) -> ForestLeaves:
     return ForestLeaves(nodes, any(over_blocks(block, X, n_threads)))
 
 
-def over_blocks(block, X, n_threads: int) -> list[int]:
+def over_blocks(block: Callable[[slice], Result], X, n_threads: int) -> list[Result]:
     """Return the results of all blocks of rows; a single block does not need the threads, nor their time."""
     blocks = row_blocks(X.shape[0], block_size(X))
     return [block(rows) for rows in blocks] if len(blocks) < 2 else results_of(block, blocks, n_threads)
