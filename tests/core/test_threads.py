@@ -1,5 +1,9 @@
 """Fixed blocks on any number of threads: the same results, in order, with BLAS on one thread while it lasts."""
 
+import os
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -402,3 +406,43 @@ def test_every_kernel_value_of_a_fit_comes_from_a_single_threaded_product(
         pass
     assert seen
     assert set(seen) == {1}
+
+
+def test_threads_wait_for_the_next_call():
+    def name(_):
+        time.sleep(0.01)
+        return threading.current_thread().name
+
+    seen = set(results_of(name, range(8), 2)) | set(results_of(name, range(8), 2))
+    assert 1 <= len(seen) <= 2
+    assert threading.current_thread().name not in seen
+
+
+def test_tasks_may_have_tasks_however_many():
+    def total(i):
+        return sum(results_of(lambda j: results_of(lambda k: i * j * k, range(3), 2)[-1], range(5), 2))
+
+    assert results_of(total, range(6), 2) == [20 * i for i in range(6)]
+
+
+def test_a_task_that_fails_leaves_the_threads_to_the_next_call():
+    def fail(i):
+        raise ValueError(f"task {i}")
+
+    with pytest.raises(ValueError, match="task 0"):
+        results_of(fail, range(9), 2)
+    assert results_of(abs, [-1, -2, -3], 2) == [1, 2, 3]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_process_starts_threads_of_its_own():
+    script = """
+        import os
+        from eigenwood.core.threads import results_of
+        assert results_of(abs, [-1, -2, -3], 2) == [1, 2, 3]
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if results_of(abs, [-4, -5, -6], 2) == [4, 5, 6] else 1)
+        assert os.waitpid(child, 0)[1] == 0
+    """
+    subprocess.run([sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)], check=True, timeout=60)

@@ -11,6 +11,7 @@ product over several cores. So blocks are cut by size, and while a pool runs eve
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -54,11 +55,42 @@ def results_in_turn(work: Callable[[Task], Result], tasks: Sequence[Task], n_thr
         if n_threads == 1 or len(tasks) < 2:
             yield from map(work, tasks)
             return
-        pool = ThreadPoolExecutor(min(n_threads, len(tasks)))
-        try:
-            yield from pool.map(work, tasks)
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        with _workers(n_threads) as pool:
+            futures = [pool.submit(work, task) for task in tasks]
+            try:
+                for future in futures:
+                    yield future.result()
+            finally:
+                for future in futures:
+                    future.cancel()
+                wait(futures)
+
+
+@contextmanager
+def _workers(n_threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Give threads that have waited since the last call, as starting them takes as long as many a task.
+
+    A task that itself has tasks gets new ones: those that wait may all be waiting for it.
+    """
+    if getattr(_THIS_THREAD, "is_worker", False):
+        with ThreadPoolExecutor(n_threads) as pool:
+            yield pool
+    else:
+        yield _waiting_workers(n_threads)
+
+
+@cache
+def _waiting_workers(n_threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads, "eigenwood", initializer=_become_worker)
+
+
+def _become_worker() -> None:
+    _THIS_THREAD.is_worker = True
+
+
+_THIS_THREAD = threading.local()
+if hasattr(os, "register_at_fork"):  # a child process has the table of threads, but not the threads
+    os.register_at_fork(after_in_child=_waiting_workers.cache_clear)
 
 
 def ahead(items: Iterator[Task]) -> Iterator[Task]:

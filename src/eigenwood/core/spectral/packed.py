@@ -14,12 +14,13 @@ import numpy as np
 from numba import njit
 
 from eigenwood.core.spectral.centred import Centred, narrow, summed
-from eigenwood.core.spectral.moments import add_to
+from eigenwood.core.spectral.moments import add_to, even_slices
 from eigenwood.core.threads import results_of, row_blocks
 
 BLOCK_BYTES, LEAST_WIDTH, MOST_WIDTH = 2**19, 16, 512
 GROUP = 4  # vectors, and rows, that are multiplied together
 BLOCKS_AT_ONCE = 64  # while packing: so much of a row is read at a time
+BLOCKS_OF_A_CALL = 16  # that are multiplied: with fewer, threads would wait for Python
 FEW_VECTORS = 24  # up to so many, loops are faster than BLAS
 IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # sums may be made in lanes; the same ones on every call
 
@@ -53,11 +54,10 @@ def normal_of_packed(blocks: np.ndarray, B: np.ndarray, n_threads: int = 1) -> n
     """Return AAᵀ B for a packed A, shape (n, b), in float64."""
     vectors = in_groups(B, blocks.dtype)
 
-    def work(i: slice, total: np.ndarray) -> None:
-        block = blocks[i.start]
-        add_normal(block, vectors, np.empty((vectors.shape[0], block.shape[1]), dtype=block.dtype), total)
+    def work(some: slice, total: np.ndarray) -> None:
+        add_normals(blocks[some], vectors, np.empty((vectors.shape[0], blocks.shape[2]), dtype=blocks.dtype), total)
 
-    total = summed(work, row_blocks(blocks.shape[0], 1), vectors.shape, n_threads)
+    total = summed(work, even_slices(blocks.shape[0], BLOCKS_OF_A_CALL), vectors.shape, n_threads)
     return np.ascontiguousarray(total[: B.shape[1]].T)
 
 
@@ -130,6 +130,13 @@ def write_packed(X, roots, first_column, shift, rest, factor, blocks):
                 out[j] = roots[i] * ((values[j] - means[j]) - rests[j]) * factors[j]
             for j in range(n_here, width):
                 out[j] = 0
+
+
+@njit(cache=True, nogil=True)
+def add_normals(blocks, vectors, products, total):
+    """The same for some blocks, one after the other."""
+    for A in blocks:
+        add_normal(A, vectors, products, total)
 
 
 @njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)

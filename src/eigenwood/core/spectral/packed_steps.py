@@ -15,7 +15,9 @@ import numpy as np
 from numba import njit
 
 from eigenwood.core.spectral.centred import Centred, summed
+from eigenwood.core.spectral.moments import even_slices
 from eigenwood.core.spectral.packed import (
+    BLOCKS_OF_A_CALL,
     GROUP,
     IN_ANY_ORDER,
     add_combined,
@@ -69,12 +71,11 @@ def normal_of_packed_steps(packed: PackedSteps, B: np.ndarray, n_threads: int = 
     sums = vectors.sum(axis=1, dtype=np.float64).astype(vectors.dtype)
     n_vectors, n = vectors.shape
 
-    def work(i: slice, total: np.ndarray) -> None:
+    def work(some: slice, total: np.ndarray) -> None:
         products = np.empty((n_vectors, packed.step.shape[1]), dtype=vectors.dtype)
-        p = i.start
-        add_normal_of_steps(packed.blocks[p], packed.step[p], packed.rest[p], vectors, sums, products, total)
+        add_normals_of_steps(packed.blocks[some], packed.step[some], packed.rest[some], vectors, sums, products, total)
 
-    total = summed(work, row_blocks(packed.blocks.shape[0], 1), (n_vectors, n + 1), n_threads)
+    total = summed(work, even_slices(packed.blocks.shape[0], BLOCKS_OF_A_CALL), (n_vectors, n + 1), n_threads)
     return packed.roots[:, None] * (total[: B.shape[1], :n] - total[: B.shape[1], n:]).T
 
 
@@ -98,6 +99,13 @@ def write_steps(X, first_column, scale, base, blocks):
         if n_beside > 0:
             return False
     return True
+
+
+@njit(cache=True, nogil=True)
+def add_normals_of_steps(blocks, step, rest, vectors, sums, products, total):
+    """The same for some blocks, one after the other."""
+    for p in range(blocks.shape[0]):
+        add_normal_of_steps(blocks[p], step[p], rest[p], vectors, sums, products, total)
 
 
 @njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
