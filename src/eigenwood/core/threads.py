@@ -73,15 +73,17 @@ def _workers(n_threads: int) -> Iterator[ThreadPoolExecutor]:
     A task that itself has tasks gets new ones: those that wait may all be waiting for it.
     """
     if getattr(_THIS_THREAD, "is_worker", False):
-        with ThreadPoolExecutor(n_threads) as pool:
+        with _new_workers(n_threads) as pool:
             yield pool
     else:
         yield _waiting_workers(n_threads)
 
 
-@cache
-def _waiting_workers(n_threads: int) -> ThreadPoolExecutor:
+def _new_workers(n_threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n_threads, "eigenwood", initializer=_become_worker)
+
+
+_waiting_workers = cache(_new_workers)
 
 
 def _become_worker() -> None:
