@@ -32,7 +32,7 @@ from eigenwood.core.tree.branching import (
     THRESHOLD,
     Place,
     described_amounts,
-    described_classes,
+    described_sums,
     middle_between,
     stays_leaf,
     write_leaf,
@@ -65,6 +65,7 @@ from eigenwood.core.tree.splitting import (
 )
 from eigenwood.core.tree.summing import SPREAD, cut_of_sums
 
+TURNS, MANY, TILE = 4, 32, 256  # labels are added up in turns if they are many; rows that are copied at a time
 VERY_FEW, FEW, LANES = 8, 64, 16  # so few rows are ordered by insertion, and by counting
 NEAR, WORTH = 1024, 4  # rows of a node below which orders are kept, if at least one column in four is looked at
 BYTE_BITS, BYTE = 8, 255
@@ -98,6 +99,7 @@ class Hand(NamedTuple):
     node_labels: np.ndarray  # (SMALL, 1)
     node_amounts: np.ndarray  # (SMALL, 1)
     node_weights: np.ndarray
+    tallies: np.ndarray  # (TURNS, n_sums) parts of the total
     total: np.ndarray  # (n_sums,) of all its rows
     left: np.ndarray  # (n_sums,)
     order: np.ndarray  # (n_columns, SMALL) the keys of all its columns in order, if those are kept
@@ -149,6 +151,7 @@ def new_hand(codes, target, n_sums: int, max_features: int) -> Hand:
         node_labels=np.empty((n_labels, 1), dtype=np.int32),
         node_amounts=np.empty((n_amounts, 1)),
         node_weights=np.empty(SMALL),
+        tallies=np.empty((TURNS, n_sums)),
         total=np.empty(n_sums),
         left=np.empty(n_sums),
         order=np.empty((n_columns, SMALL), dtype=np.uint32),
@@ -215,10 +218,11 @@ def take_codes(by_row, rows, table):
 
 @uncounted
 def take_columns(columns, rows, table):
-    """Write the same where the codes of a column stand together."""
-    for at in range(columns.shape[0]):
-        for i in range(rows.size):
-            table[i, at] = columns[at, rows[i]]
+    """Write the same where the codes of a column stand together, a few rows at a time: those stay in the cache."""
+    for first in range(0, rows.size, TILE):
+        for at in range(columns.shape[0]):
+            for i in range(first, min(first + TILE, rows.size)):
+                table[i, at] = columns[at, rows[i]]
 
 
 @uncounted
@@ -276,9 +280,8 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
             for i in range(n):
                 at = own[start + i]
                 rows[i], weights[i], hand.node_labels[i, 0] = hand.rows[at], hand.weights[at], hand.labels[at]
-            known, pure = described_classes(
-                hand.node_labels[:n], weights[:n], starts, rule.criterion, hand.total, place, growth.value[node]
-            )
+            add_labels(hand.node_labels, weights, n, hand.tallies, hand.total)
+            known, pure = described_sums(hand.total, starts, rule.criterion, place, growth.value[node])
         else:
             for i in range(n):
                 at = own[start + i]
@@ -336,6 +339,21 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
         wait(hand, n_stack + 1, start, middle, line, LEFT, kept, mixed(seed + ONE))
         n_stack += 2
     write_thresholds(features, growth.whole, growth.real, first, counts[N_NODES])
+
+
+@uncounted
+def add_labels(labels, weights, n, tallies, total):
+    """Add the whole weights of the classes up, in turns on different lines: a sum is not to wait for the one before."""
+    n_turns = TURNS if n > MANY else 1
+    for t in range(n_turns):
+        for k in range(total.size):
+            tallies[t, k] = 0.0
+    for i in range(n):
+        tallies[i & (n_turns - 1), labels[i, 0]] += weights[i]
+    for k in range(total.size):
+        total[k] = 0.0
+        for t in range(n_turns):
+            total[k] += tallies[t, k]
 
 
 @uncounted

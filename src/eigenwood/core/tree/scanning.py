@@ -24,6 +24,7 @@ from eigenwood.core.tree.summing import two_sides_cost
 SMALL = 4096  # rows of a small node
 PLACE_BITS, PLACE = 12, SMALL - 1  # of a key: which row of the small node it is
 AT_A_TIME = 32  # costs are computed for so many cuts; more is no slower
+FIELDS, FIELD_BITS, FIELD = 8, 16, 1 << 16  # so many classes of less weight have their weights in two words
 NONE, UNCLEAR = -1, -2  # no column can be cut; it cannot be told without looking at the columns one by one
 EQUAL, APART = 0.5, 4.0  # times what makes two cuts equal: all cuts this near count as equal if no other is so far
 
@@ -34,10 +35,10 @@ def code_in(key):
     return np.int64(key >> PLACE_BITS)
 
 
-@uncounted
-def is_cut(keys, j, first):
-    """Return whether a cut can be made after a key."""
-    return j >= first and code_in(keys[j]) != code_in(keys[j + 1])
+@inlined
+def weight_at_cut(keys, j, a):
+    """Return the weight on the left of a cut after a key, and none where no cut can be made: the code is the same."""
+    return a if (keys[j] ^ keys[j + 1]) > PLACE else 0.0
 
 
 @uncounted
@@ -57,11 +58,12 @@ def cut_amounts(keys, first, last, pulls, weights, weight, total, min_weight, ti
         p = keys[j] & PLACE
         a += weights[p]
         x += pulls[p]
-        lefts[j], parts[j] = a, x
+        lefts[j], parts[j] = weight_at_cut(keys, j, a), x
     if write_amount_costs(lefts, parts, padded(last), last, weight, total, costs) > 0:
         for j in range(last):
-            costs[j] = squared_sides(parts[j], lefts[j], total - parts[j], weight - lefts[j])
-    return least_cut(keys, first, last, lefts, costs, weight, min_weight, tie)
+            if lefts[j] != 0.0:
+                costs[j] = squared_sides(parts[j], lefts[j], total - parts[j], weight - lefts[j])
+    return least_cut(first, last, lefts, costs, weight, min_weight, tie)
 
 
 @uncounted
@@ -72,9 +74,9 @@ def cut_pair(keys, first, last, labels, weights, total_a, total_b, min_weight, t
         p = keys[j] & PLACE
         a += weights[p]
         b += weights[p] * labels[p]
-        lefts[j], parts[j] = a, b
+        lefts[j], parts[j] = weight_at_cut(keys, j, a), b
     write_pair_costs(lefts, parts, padded(last), total_a, total_b, costs)
-    return least_cut(keys, first, last, lefts, costs, total_a + total_b, min_weight, tie)
+    return least_cut(first, last, lefts, costs, total_a + total_b, min_weight, tie)
 
 
 @uncounted
@@ -83,40 +85,91 @@ def cut_classes(
     costs,
 ):  # fmt: skip
     """Return the same for several classes: as a row goes to the left, one part changes on each side."""
-    a, left_part, right_part = 0.0, 0.0, 0.0
+    rest = 0.0
     for k in range(total.size):
         left[k] = 0.0
-        right_part = part_with(right_part, total[k], criterion, logs)
+        rest = part_with(rest, total[k], criterion, logs)
+    if criterion == GINI:
+        if total.size <= FIELDS and weight < FIELD:
+            pass_few_classes(keys, last, labels, weights, total, rest, lefts, parts, rests)
+        else:
+            pass_classes(keys, last, labels, weights, total, left, rest, lefts, parts, rests)
+        write_gini_costs(lefts, parts, rests, padded(last), weight, costs)
+    else:
+        pass_entropies(keys, last, labels, weights, total, left, rest, logs, lefts, parts, rests)
+        for j in range(last):
+            a, b = lefts[j], weight - lefts[j]
+            costs[j] = two_sides_cost(a, b, parts[j], rests[j], criterion, logs) if a != 0.0 else np.inf
+    return least_cut(first, last, lefts, costs, weight, min_weight, tie)
+
+
+@uncounted
+def pass_classes(keys, last, labels, weights, total, left, rest, lefts, parts, rests):
+    """Write the weight on the left of each cut, and the sum of the squared weights of the classes on both sides."""
+    a, part = 0.0, 0.0
     for j in range(last):
         p = keys[j] & PLACE
         k, w = labels[p], weights[p]
         before = left[k]
-        rest = total[k] - before
         left[k] = before + w
         a += w
-        if criterion == GINI:
-            left_part += w * (2.0 * before + w)
-            right_part -= w * (2.0 * rest - w)
-        else:
-            left_part += x_log_x(before + w, logs) - x_log_x(before, logs)
-            right_part += x_log_x(rest - w, logs) - x_log_x(rest, logs)
-        lefts[j], parts[j], rests[j] = a, left_part, right_part
-    if criterion == GINI:
-        write_gini_costs(lefts, parts, rests, padded(last), weight, costs)
-    else:
-        for j in range(last):
-            costs[j] = two_sides_cost(lefts[j], weight - lefts[j], parts[j], rests[j], criterion, logs)
-    return least_cut(keys, first, last, lefts, costs, weight, min_weight, tie)
+        part += w * (2.0 * before + w)
+        rest -= w * (2.0 * (total[k] - before) - w)
+        lefts[j], parts[j], rests[j] = weight_at_cut(keys, j, a), part, rest
 
 
 @uncounted
-def least_cut(keys, first, last, lefts, costs, weight, min_weight, tie):
-    """Return the least of the costs where a cut can be made and both sides are heavy enough, and its place."""
-    best, bar, place = np.inf, np.inf, -1
+def pass_few_classes(keys, last, labels, weights, total, rest, lefts, parts, rests):
+    """Write the same for so few classes that their weights on the left fit in two words, four in each."""
+    a, part, low, high = 0.0, 0.0, np.int64(0), np.int64(0)
     for j in range(last):
-        if costs[j] < bar and is_cut(keys, j, first) and min(lefts[j], weight - lefts[j]) >= min_weight:
+        p = keys[j] & PLACE
+        k, w = labels[p], weights[p]
+        shift, is_high = (k & 3) * FIELD_BITS, k > 3
+        before = float(((high if is_high else low) >> shift) & (FIELD - 1))
+        own = np.int64(w) << shift
+        low += 0 if is_high else own
+        high += own if is_high else 0
+        a += w
+        part += w * (2.0 * before + w)
+        rest -= w * (2.0 * (total[k] - before) - w)
+        lefts[j], parts[j], rests[j] = weight_at_cut(keys, j, a), part, rest
+
+
+@uncounted
+def pass_entropies(keys, last, labels, weights, total, left, rest, logs, lefts, parts, rests):
+    """Write the same with x log x in place of squares."""
+    a, part = 0.0, 0.0
+    for j in range(last):
+        p = keys[j] & PLACE
+        k, w = labels[p], weights[p]
+        before, after = left[k], left[k] + w
+        left[k] = after
+        a += w
+        part += x_log_x(after, logs) - x_log_x(before, logs)
+        rest += x_log_x(total[k] - after, logs) - x_log_x(total[k] - before, logs)
+        lefts[j], parts[j], rests[j] = weight_at_cut(keys, j, a), part, rest
+
+
+@uncounted
+def least_cut(first, last, lefts, costs, weight, min_weight, tie):
+    """Return the least cost of a cut with both sides heavy enough, and its place: of equal ones the first."""
+    if first == 0 and min_weight <= 0.0:
+        place = clear_cut(costs, last, tie)
+        if place != UNCLEAR:
+            return (costs[place], place) if place != NONE else (np.inf, NONE)
+    best, bar, place = np.inf, np.inf, NONE
+    for j in range(first, last):
+        if costs[j] < bar and min(lefts[j], weight - lefts[j]) >= min_weight:
             best, bar, place = costs[j], costs[j] - tie, j
     return best, place
+
+
+@uncounted
+def clear_cut(costs, n, tie):
+    """Return the same place, if it does not depend on the order in which costs are compared."""
+    least = least_of(costs, n)
+    return first_near(costs, 0, n, least + EQUAL * tie, least + APART * tie) if least < np.inf else NONE
 
 
 # ---- costs, many at a time ----------------------------------------------------------------------------------------
@@ -143,7 +196,7 @@ def write_pair_costs(lefts, parts, n_padded, total_a, total_b, costs):
     for j in range(n_padded):
         b = parts[j]
         a = lefts[j] - b
-        costs[j] = gini_pair(a, b, total_a - a, total_b - b)
+        costs[j] = gini_pair(a, b, total_a - a, total_b - b) if lefts[j] != 0.0 else np.inf
 
 
 @uncounted
@@ -151,16 +204,18 @@ def write_gini_costs(lefts, parts, rests, n_padded, weight, costs):
     """Write what the cuts of several classes cost by gini."""
     for j in range(n_padded):
         a, b = lefts[j], weight - lefts[j]
-        costs[j] = a + b - (parts[j] * b + rests[j] * a) / (a * b)
+        costs[j] = a + b - (parts[j] * b + rests[j] * a) / (a * b) if a != 0.0 else np.inf
 
 
 @uncounted
 def least_of(costs, n):
-    """Return the least cost."""
-    least = np.inf
-    for j in range(n):
-        least = costs[j] if costs[j] < least else least
-    return least
+    """Return the least cost; four are compared at a time, so that none waits for the one before it."""
+    a = b = c = d = np.inf
+    for j in range(0, n - 3, 4):
+        a, b, c, d = min(a, costs[j]), min(b, costs[j + 1]), min(c, costs[j + 2]), min(d, costs[j + 3])
+    for j in range(n & ~3, n):
+        a = min(a, costs[j])
+    return min(min(a, b), min(c, d))
 
 
 # ---- all columns --------------------------------------------------------------------------------------------------
@@ -213,8 +268,7 @@ def write_lefts(keys, n_cuts, pulls, weights, at, lefts, parts):
         p = keys[j] & PLACE
         a += weights[p]
         x += pulls[p]
-        lefts[at + j] = a if code_in(keys[j]) != code_in(keys[j + 1]) else 0.0
-        parts[at + j] = x
+        lefts[at + j], parts[at + j] = weight_at_cut(keys, j, a), x
 
 
 @uncounted
