@@ -65,7 +65,7 @@ from eigenwood.core.tree.splitting import (
 )
 from eigenwood.core.tree.summing import SPREAD, cut_of_sums
 
-TURNS, MANY, TILE = 4, 32, 256  # labels are added up in turns if they are many; rows that are copied at a time
+TURNS, MANY = 4, 32  # labels of more rows are added up in turns
 VERY_FEW, FEW, LANES = 8, 64, 16  # so few rows are ordered by insertion, and by counting
 NEAR, WORTH = 1024, 4  # rows of a node below which orders are kept, if at least one column in four is looked at
 BYTE_BITS, BYTE = 8, 255
@@ -84,7 +84,7 @@ class Hand(NamedTuple):
     weights: np.ndarray
     pulls: np.ndarray  # (SMALL,) of the node at hand: weight times distance from the mean
     own: np.ndarray  # (SMALL,) which of these rows the nodes below have
-    table: np.ndarray  # (SMALL, n_columns) their codes, unless only a few columns are looked at
+    table: np.ndarray  # (SMALL, n_columns) their codes, if the table is kept by row too, or all are looked at
     entry_start: np.ndarray  # (SMALL + 1,) their thin columns: entries in slots that some of them have …
     entries: np.ndarray
     slot_at: np.ndarray  # (n_slots,) … where such a slot of the table is found, and -1 for others
@@ -123,12 +123,12 @@ class Hand(NamedTuple):
     constants: np.ndarray
 
 
-def new_hand(codes, target, n_sums: int, max_features: int) -> Hand:
-    """Return room for the small nodes of a table, of which so many features are looked at."""
+def new_hand(codes, target, n_sums: int, all_tried: bool) -> Hand:
+    """Return room for the small nodes of a table; whether they look at all features."""
     n_slots, n_columns = codes.slot_feature.size, codes.feature.size
     n_words, n_labels = word_count(n_columns), SMALL if target.labels.shape[0] else 0
     n_amounts, longest = SMALL - n_labels, int(np.diff(codes.entry_start).max(initial=0))
-    has_table = codes.by_row.shape[0] > 0 or n_columns <= WORTH * max_features
+    has_table = codes.by_row.shape[0] > 0 or all_tried
     return Hand(
         rows=np.empty(SMALL, dtype=np.uint32),
         labels=np.empty(n_labels, dtype=np.int32),
@@ -218,11 +218,10 @@ def take_codes(by_row, rows, table):
 
 @uncounted
 def take_columns(columns, rows, table):
-    """Write the same where the codes of a column stand together, a few rows at a time: those stay in the cache."""
-    for first in range(0, rows.size, TILE):
-        for at in range(columns.shape[0]):
-            for i in range(first, min(first + TILE, rows.size)):
-                table[i, at] = columns[at, rows[i]]
+    """Write the same where the codes of a column stand together."""
+    for at in range(columns.shape[0]):
+        for i in range(rows.size):
+            table[i, at] = columns[at, rows[i]]
 
 
 @uncounted

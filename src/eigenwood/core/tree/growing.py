@@ -184,7 +184,8 @@ def part_of(ground: Ground, rows: np.ndarray, roots: list[Place], max_splits: in
         for root in roots:
             leave_for_later(growth, root, -1, 0)
     if growth.counts[N_LATER] > 0:
-        finish(codes, features, target, rows, rule, logs, growth, new_hand(codes, target, n_sums, rule.max_features))
+        hand = new_hand(codes, target, n_sums, rule.max_features >= features.kind.size)
+        finish(codes, features, target, rows, rule, logs, growth, hand)
     tree, roots_there, number = tree_of(growth)
     n_open = growth.counts[N_OPEN]
     places, seeds, bounds = growth.opened[:n_open], growth.open_seeds[:n_open], growth.open_bounds[:n_open]

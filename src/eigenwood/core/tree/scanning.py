@@ -24,7 +24,6 @@ from eigenwood.core.tree.summing import two_sides_cost
 SMALL = 4096  # rows of a small node
 PLACE_BITS, PLACE = 12, SMALL - 1  # of a key: which row of the small node it is
 AT_A_TIME = 32  # costs are computed for so many cuts; more is no slower
-FIELDS, FIELD_BITS, FIELD = 8, 16, 1 << 16  # so many classes of less weight have their weights in two words
 NONE, UNCLEAR = -1, -2  # no column can be cut; it cannot be told without looking at the columns one by one
 EQUAL, APART = 0.5, 4.0  # times what makes two cuts equal: all cuts this near count as equal if no other is so far
 
@@ -90,10 +89,7 @@ def cut_classes(
         left[k] = 0.0
         rest = part_with(rest, total[k], criterion, logs)
     if criterion == GINI:
-        if total.size <= FIELDS and weight < FIELD:
-            pass_few_classes(keys, last, labels, weights, total, rest, lefts, parts, rests)
-        else:
-            pass_classes(keys, last, labels, weights, total, left, rest, lefts, parts, rests)
+        pass_classes(keys, last, labels, weights, total, left, rest, lefts, parts, rests)
         write_gini_costs(lefts, parts, rests, padded(last), weight, costs)
     else:
         pass_entropies(keys, last, labels, weights, total, left, rest, logs, lefts, parts, rests)
@@ -112,24 +108,6 @@ def pass_classes(keys, last, labels, weights, total, left, rest, lefts, parts, r
         k, w = labels[p], weights[p]
         before = left[k]
         left[k] = before + w
-        a += w
-        part += w * (2.0 * before + w)
-        rest -= w * (2.0 * (total[k] - before) - w)
-        lefts[j], parts[j], rests[j] = weight_at_cut(keys, j, a), part, rest
-
-
-@uncounted
-def pass_few_classes(keys, last, labels, weights, total, rest, lefts, parts, rests):
-    """Write the same for so few classes that their weights on the left fit in two words, four in each."""
-    a, part, low, high = 0.0, 0.0, np.int64(0), np.int64(0)
-    for j in range(last):
-        p = keys[j] & PLACE
-        k, w = labels[p], weights[p]
-        shift, is_high = (k & 3) * FIELD_BITS, k > 3
-        before = float(((high if is_high else low) >> shift) & (FIELD - 1))
-        own = np.int64(w) << shift
-        low += 0 if is_high else own
-        high += own if is_high else 0
         a += w
         part += w * (2.0 * before + w)
         rest -= w * (2.0 * (total[k] - before) - w)
