@@ -10,6 +10,7 @@ from eigenwood.core.distinct import mixed
 from eigenwood.core.tree import binning, growing
 from eigenwood.core.tree.adding import write_groups
 from eigenwood.core.tree.finishing import (
+    FARTHEST,
     FEW,
     LANES,
     MANY,
@@ -167,7 +168,7 @@ def test_a_table_that_is_kept_by_row_too(monkeypatch, criterion, n_classes, max_
 def test_columns_with_many_more_codes_than_the_node_has_rows(monkeypatch, criterion, n_classes, max_features):
     kinds = (cases.dense, cases.tied, rare_and_missing)
     data = whole_table(3, criterion, n_classes, 3000 if COMPILED else 700, True, kinds, 4)
-    for seed, n_rows in enumerate((2, 5, 20, 50, NEAR + 1)[: 5 if COMPILED else 4]):
+    for seed, n_rows in enumerate((2, 5, 20, 50, NEAR + 1, FARTHEST + 1)[: 6 if COMPILED else 4]):
         rows = np.random.default_rng(seed).permutation(len(data.X))[:n_rows]
         options = {"seed": seed, "rows": rows, "max_features": max_features}
         assert_same_both_ways(monkeypatch, data, naive.Rules(criterion), **options)

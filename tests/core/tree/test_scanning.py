@@ -13,6 +13,7 @@ from eigenwood.core.tree.scanning import (
     APART,
     AT_A_TIME,
     EQUAL,
+    FEW_AT_A_TIME,
     NONE,
     PLACE,
     PLACE_BITS,
@@ -125,8 +126,9 @@ def test_amounts_and_weights_without_all_their_digits_are_looked_at_one_by_one(s
 
 @pytest.mark.parametrize("n", [1, 2, AT_A_TIME - 1, AT_A_TIME, AT_A_TIME + 1, 100])
 def test_so_many_cuts_are_computed_that_none_is_left_over(n):
-    assert n <= padded(n) < n + AT_A_TIME
-    assert padded(n) % AT_A_TIME == 0
+    for at_a_time in (AT_A_TIME, FEW_AT_A_TIME):
+        assert n <= padded(n, at_a_time) < n + at_a_time
+        assert padded(n, at_a_time) % at_a_time == 0
 
 
 @pytest.mark.parametrize("n", [1, 5, 33, 300])
@@ -139,19 +141,19 @@ def test_costs_are_those_of_each_cut_and_endless_where_there_is_none(n):
     def expected(of_one):
         return [of_one(a, x, y) if a > 0 else np.inf for a, x, y in zip(lefts[:n], parts[:n], rests[:n], strict=True)]
 
-    assert write_amount_costs(lefts, parts, padded(n), n, weight, 3.0, costs) == 0
+    assert write_amount_costs(lefts, parts, padded(n, AT_A_TIME), n, weight, 3.0, costs) == 0
     assert_array_equal(costs[:n], expected(lambda a, x, y: squared_sides(x, a, 3.0 - x, weight - a)))
-    write_pair_costs(lefts, parts, padded(n), n + 2.0, n + 2.0, costs)
+    write_pair_costs(lefts, parts, padded(n, FEW_AT_A_TIME), n + 2.0, n + 2.0, costs)
     assert_array_equal(costs[:n], expected(lambda a, b, y: gini_pair(a - b, b, n + 2.0 - (a - b), n + 2.0 - b)))
-    write_gini_costs(lefts, parts, rests, padded(n), weight, costs)
+    write_gini_costs(lefts, parts, rests, padded(n, FEW_AT_A_TIME), weight, costs)
     assert_array_equal(costs[:n], expected(lambda a, x, y: two_sides_cost(a, weight - a, x, y, GINI, NO_LOGS)))
 
 
 def test_costs_that_are_not_exact_enough_are_counted_but_not_behind_the_last():
     lefts, parts, costs = room()
     lefts[:6], parts[:6] = [1.0, 1e-300, 2.0, 3.0, 3.0, 1e-300], [1.0, 1.0, 1e160, 1e200, 1.0, 1.0]
-    assert write_amount_costs(lefts, parts, padded(5), 5, 4.0, 0.0, costs) == 3
-    assert write_amount_costs(lefts, parts, padded(6), 6, 4.0, 0.0, costs) == 4
+    assert write_amount_costs(lefts, parts, padded(5, AT_A_TIME), 5, 4.0, 0.0, costs) == 3
+    assert write_amount_costs(lefts, parts, padded(6, AT_A_TIME), 6, 4.0, 0.0, costs) == 4
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 31])

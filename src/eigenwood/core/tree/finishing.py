@@ -67,7 +67,8 @@ from eigenwood.core.tree.summing import SPREAD, cut_of_sums
 
 TURNS, MANY = 4, 32  # labels of more rows are added up in turns
 VERY_FEW, FEW, LANES = 8, 64, 16  # so few rows are ordered by insertion, and by counting
-NEAR, WORTH = 1024, 4  # rows of a node below which orders are kept, if at least one column in four is looked at
+NEAR, WORTH = 256, 4  # rows of a node below which orders are kept, if at least one column in four is looked at …
+FARTHEST = 1024  # … and if all are
 BYTE_BITS, BYTE = 8, 255
 START, END, DEPTH, PARENT, SIDE, KEPT = range(6)  # a node that waits
 CODES = 1 << 20  # more than a feature has
@@ -263,6 +264,7 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
     n_stack, own, weights = 1, hand.own, hand.node_weights
     classifying, rows, first = is_classifying(rule.criterion), hand.node_rows, counts[N_NODES]
     all_tried = rule.max_features >= features.kind.size and n_slots == 0 and is_free(rule, 0)
+    near = max(NEAR, FARTHEST * rule.max_features // features.kind.size)
     together = all_tried and rule.criterion == SQUARED_ERROR and not has_missing(codes.feature, features.missing)
     while n_stack > 0:
         n_stack -= 1
@@ -299,7 +301,7 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
         for k in range(hand.constant.size):
             hand.constant[k] = hand.constants[n_stack, k]
         kept = stack[n_stack, KEPT] == 1 and n > 2
-        if not kept and 2 < n <= NEAR and codes.feature.size <= WORTH * rule.max_features:
+        if not kept and 2 < n <= near and codes.feature.size <= WORTH * rule.max_features:
             write_orders(
                 codes.columns,
                 hand.table,

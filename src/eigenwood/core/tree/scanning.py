@@ -23,7 +23,7 @@ from eigenwood.core.tree.summing import two_sides_cost
 
 SMALL = 4096  # rows of a small node
 PLACE_BITS, PLACE = 12, SMALL - 1  # of a key: which row of the small node it is
-AT_A_TIME = 32  # costs are computed for so many cuts; more is no slower
+AT_A_TIME, FEW_AT_A_TIME = 32, 8  # so many costs of amounts, and of classes, are computed together
 NONE, UNCLEAR = -1, -2  # no column can be cut; it cannot be told without looking at the columns one by one
 EQUAL, APART = 0.5, 4.0  # times what makes two cuts equal: all cuts this near count as equal if no other is so far
 
@@ -41,9 +41,9 @@ def weight_at_cut(keys, j, a):
 
 
 @uncounted
-def padded(n):
+def padded(n, at_a_time):
     """Return how many cuts are computed where ``n`` are wanted."""
-    return (n + AT_A_TIME - 1) & ~(AT_A_TIME - 1)
+    return (n + at_a_time - 1) & ~(at_a_time - 1)
 
 
 # ---- one column ---------------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ def cut_amounts(keys, first, last, pulls, weights, weight, total, min_weight, ti
         a += weights[p]
         x += pulls[p]
         lefts[j], parts[j] = weight_at_cut(keys, j, a), x
-    if write_amount_costs(lefts, parts, padded(last), last, weight, total, costs) > 0:
+    if write_amount_costs(lefts, parts, padded(last, AT_A_TIME), last, weight, total, costs) > 0:
         for j in range(last):
             if lefts[j] != 0.0:
                 costs[j] = squared_sides(parts[j], lefts[j], total - parts[j], weight - lefts[j])
@@ -74,7 +74,7 @@ def cut_pair(keys, first, last, labels, weights, total_a, total_b, min_weight, t
         a += weights[p]
         b += weights[p] * labels[p]
         lefts[j], parts[j] = weight_at_cut(keys, j, a), b
-    write_pair_costs(lefts, parts, padded(last), total_a, total_b, costs)
+    write_pair_costs(lefts, parts, padded(last, FEW_AT_A_TIME), total_a, total_b, costs)
     return least_cut(first, last, lefts, costs, total_a + total_b, min_weight, tie)
 
 
@@ -90,7 +90,7 @@ def cut_classes(
         rest = part_with(rest, total[k], criterion, logs)
     if criterion == GINI:
         pass_classes(keys, last, labels, weights, total, left, rest, lefts, parts, rests)
-        write_gini_costs(lefts, parts, rests, padded(last), weight, costs)
+        write_gini_costs(lefts, parts, rests, padded(last, FEW_AT_A_TIME), weight, costs)
     else:
         pass_entropies(keys, last, labels, weights, total, left, rest, logs, lefts, parts, rests)
         for j in range(last):
@@ -218,7 +218,7 @@ def split_of_amounts(order, constant, feature_keys, start, n, pulls, weights, to
         n_all += n_cuts
     if n_all == 0:
         return np.inf, NONE, 0
-    if write_amount_costs(lefts, parts, padded(n_all), n_all, known.weight, total, costs) > 0:
+    if write_amount_costs(lefts, parts, padded(n_all, AT_A_TIME), n_all, known.weight, total, costs) > 0:
         return np.inf, UNCLEAR, 0
     least = least_of(costs, n_all)
     if leaves_nothing(least, known, tie):
