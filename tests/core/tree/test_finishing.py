@@ -475,8 +475,9 @@ def test_labels_are_added_up_in_turns(n):
 
 
 def test_thresholds_lie_in_the_middle_of_the_codes_that_were_noted():
-    data = whole_table(0, "gini", (2,), 30, kinds=(cases.dense, cases.holed), n_features=2)
-    codes, features = cases.binned(data, rare_share=-1.0)
+    rng = np.random.default_rng(0)
+    X = np.column_stack([cases.dense(rng, 30), cases.holed(rng, 30)]).astype(float)
+    _, features = cases.binned(naive.Data(X, cases.labels(rng, 30, (2,)), np.ones(30), (2,)), rare_share=-1.0)
     whole, real = np.full((4, 8), -1, dtype=np.int32), np.full((4, 3), 7.0)
     missing = int(features.missing[1])
     for node, (feature, below, above) in {1: (0, 2, 5), 3: (1, 0, missing)}.items():

@@ -221,7 +221,7 @@ def columns_one_by_one(order, feature_keys, start, n, pulls, weights, total, kno
 
 
 @pytest.mark.parametrize("n_codes", [2, 5, 1000])
-@pytest.mark.parametrize("n", [2, 3, 4, 7, 20, 60])
+@pytest.mark.parametrize("n", [3, 4, 7, 20, 60])
 def test_the_best_of_all_columns_is_that_of_looking_at_them_one_by_one(n, n_codes):
     n_clear, start, n_columns = 0, 3, 5
     for seed in range(30):
@@ -243,7 +243,7 @@ def test_the_best_of_all_columns_is_that_of_looking_at_them_one_by_one(n, n_code
             n_clear += 1
             expected = columns_one_by_one(order[varied], feature_keys[varied], start, n, pulls, weights, total, known)
             assert found == (expected[0], varied[expected[1]], expected[2])
-    assert n_clear > (20 if n > 4 else 0)  # of few rows one cut often leaves nothing
+    assert n_clear > 20
 
 
 def test_it_is_unclear_which_column_is_best_where_nothing_is_left_to_ask():
