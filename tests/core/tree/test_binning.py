@@ -276,13 +276,20 @@ def test_as_many_whole_numbers_as_codes_are_exact_and_one_more_is_not(n_values):
     assert dense_of(column[:, None]).features.exact[0] == (n_values == 65_536)
 
 
-@pytest.mark.parametrize(
-    ("n_rows", "n_columns", "n_values"), [(70_000, 64, 256), (70_000, 63, 9), (70_000, 64, 257), (9, 64, 9)]
-)
-def test_only_a_wide_and_large_table_of_narrow_codes_is_kept_by_row_too(n_rows, n_columns, n_values):
-    columns = np.random.default_rng(0).integers(n_values, size=(n_columns, n_rows)).astype(np.uint16)
-    by_row = rows_together(columns, np.full(n_columns, n_values))
-    if (n_rows, n_columns, n_values) == (70_000, 64, 256):
+@pytest.mark.parametrize(("n_rows", "dtype"), [(70_000, np.uint8), (70_000, np.uint16), (9, np.uint8)])
+def test_only_a_large_table_of_narrow_codes_is_kept_by_row_too(n_rows, dtype):
+    columns = np.random.default_rng(0).integers(256, size=(64, n_rows)).astype(dtype)
+    by_row = rows_together(columns)
+    if (n_rows, dtype) == (70_000, np.uint8):
         assert_array_equal(by_row, columns.T)
     else:
-        assert by_row.shape == (0, n_columns)
+        assert by_row.shape == (0, 64)
+
+
+@pytest.mark.parametrize(("n_columns", "n_values", "n_bytes"), [(64, 256, 1), (63, 9, 2), (64, 257, 2)])
+def test_codes_are_bytes_where_many_columns_have_few(n_columns, n_values, n_bytes):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.permutation(np.arange(300) % n_values) for _ in range(n_columns)]).astype(float)
+    codes = dense_of(X).codes
+    assert codes.columns.itemsize == n_bytes
+    assert_array_equal(codes.columns, X.T)

@@ -9,22 +9,22 @@ from eigenwood.core.bits import add_member
 from eigenwood.core.distinct import mixed
 from eigenwood.core.tree import binning, growing
 from eigenwood.core.tree.adding import write_groups
-from eigenwood.core.tree.cutting import tie_of
 from eigenwood.core.tree.finishing import (
+    FARTHEST,
     FEW,
     LANES,
+    MANY,
     NEAR,
-    PLACE,
-    PLACE_BITS,
-    SMALL,
     SPREAD,
+    TURNS,
     VERY_FEW,
     WORTH,
-    cut_amounts,
-    cut_classes,
+    add_labels,
+    both_codes,
+    column_of_two,
+    cost_of_two,
     cut_in_order,
     cut_of_two,
-    cut_pair,
     dense_cut,
     gather_keys,
     mark_left,
@@ -42,9 +42,11 @@ from eigenwood.core.tree.finishing import (
     with_last_first,
     write_keys,
     write_orders,
+    write_thresholds,
 )
 from eigenwood.core.tree.growing import log_table
 from eigenwood.core.tree.impurity import cost
+from eigenwood.core.tree.scanning import NONE, PLACE, PLACE_BITS, SMALL
 from tests.core.tree import cases
 from tests.core.tree.roots import SHARES, root_of, sums_of
 from tests.naive import tree as naive
@@ -166,7 +168,7 @@ def test_a_table_that_is_kept_by_row_too(monkeypatch, criterion, n_classes, max_
 def test_columns_with_many_more_codes_than_the_node_has_rows(monkeypatch, criterion, n_classes, max_features):
     kinds = (cases.dense, cases.tied, rare_and_missing)
     data = whole_table(3, criterion, n_classes, 3000 if COMPILED else 700, True, kinds, 4)
-    for seed, n_rows in enumerate((2, 5, 20, 50, NEAR + 1)[: 5 if COMPILED else 4]):
+    for seed, n_rows in enumerate((2, 5, 20, 50, NEAR + 1, FARTHEST + 1)[: 6 if COMPILED else 4]):
         rows = np.random.default_rng(seed).permutation(len(data.X))[:n_rows]
         options = {"seed": seed, "rows": rows, "max_features": max_features}
         assert_same_both_ways(monkeypatch, data, naive.Rules(criterion), **options)
@@ -313,61 +315,13 @@ def test_the_last_keys_come_first():
         assert_array_equal(with_last_first(keys, 9, n_last, np.empty(9, dtype=np.uint32)), np.roll(keys, n_last))
 
 
-# ---- the best cut of keys in order -------------------------------------------------------------------------------
-
-
-def best_of_all(keys, first, last, data, root, min_weight):
-    """Return the least cost of a cut and its place, after trying them one by one; the first of those that are equal."""
-    least, place = np.inf, -1
-    codes, rows, starts = keys >> PLACE_BITS, (keys & PLACE).astype(int), root.target.starts
-    near = data._replace(y=data.y - (0 if data.n_classes else root.known.centre))
-    for j in range(first, last):
-        sides = rows[: j + 1], rows[j + 1 :]
-        if codes[j] == codes[j + 1] or min(data.weights[side].sum() for side in sides) < min_weight:
-            continue
-        both = sum(cost(sums_of(near, side)[:-1], starts, root.rule.criterion) for side in sides)
-        if both < least - tie_of(root.known):
-            least, place = both, j
-    return least, place
-
-
-def cut_of_keys(keys, first, last, data, root, min_weight, logs):
-    """Return the same of the kernel for the criterion."""
-    known, total, weights, tie = root.known, root.sums, data.weights, tie_of(root.known)
-    if not data.n_classes:
-        pulls = weights * (data.y[:, 0] - known.centre)
-        return cut_amounts(keys, first, last, pulls, weights, known.weight, total[1], min_weight, tie)
-    labels = data.y[:, 0].astype(np.int32)
-    if root.rule.criterion == cases.CRITERIA["gini"] and total.size == 2:
-        return cut_pair(keys, first, last, labels, weights, total[0], total[1], min_weight, tie)
-    return cut_classes(
-        keys, first, last, labels, weights, total, np.empty(total.size), known.weight, min_weight, tie,
-        root.rule.criterion, logs,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("limits", [(1, 0, 0.0), (3, 0, 0.0), (1, 0, 9.0), (1, 5, 0.0), (2, 4, 6.0)], ids=str)
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
-def test_no_cut_costs_less(criterion, n_classes, weighted, limits):
-    min_leaf, first, min_weight = limits
-    for seed in range(12):
-        rng, n = np.random.default_rng(seed), (2, 4, 9, 30)[seed % 4]
-        data = whole_table(seed, criterion, n_classes, n, weighted)
-        root, codes = root_of(data, naive.Rules(criterion)), np.sort(rng.integers((3, 8, 40)[seed % 3], size=n))
-        keys = ((codes << PLACE_BITS) | rng.permutation(n)).astype(np.uint32)
-        ends = max(first, min_leaf - 1), n - min_leaf
-        least, place = best_of_all(keys, *ends, data, root, min_weight)
-        for logs in (log_table(root.target, root.rule), np.empty(0)):
-            found, at = cut_of_keys(keys, *ends, data, root, min_weight, logs)
-            assert_allclose(found, least, rtol=1e-9, atol=1e-9)
-            assert at == place
+# ---- the best cut of a column -----------------------------------------------------------------------------------
 
 
 def at_hand(data, rules, **storage):
     """Return the root of a table, and a hand that has it."""
     root = root_of(data, rules, **storage)
-    hand = new_hand(root.codes, root.target, root.sums.size)
+    hand = new_hand(root.codes, root.target, root.sums.size, False)
     take(root.target, root.sample.rows, hand)
     n, hand.constant[:] = len(data.X), 0
     hand.total[:], hand.node_rows[:n], hand.node_weights[:n] = root.sums, root.sample.rows, data.weights
@@ -479,6 +433,60 @@ def test_one_slot_against_all_other_rows(criterion, n_classes, weighted):
         assert_allclose(found, expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_draw_decides_which_column_tells_two_rows_apart(seed):
+    rng = np.random.default_rng(seed)
+    table, keys = rng.integers(2, size=(4, 9)).astype(np.uint16), mixed(np.arange(1, 10, dtype=np.uint64))
+    table[3] = table[0]
+    for node_seed in range(5):
+        at = column_of_two(table, keys, 0, 1, np.uint64(node_seed))
+        varied = np.flatnonzero(table[0] != table[1])
+        assert at == min(varied, key=lambda at: int(mixed(np.uint64(node_seed) ^ keys[at])))
+    assert column_of_two(table, keys, 0, 3, np.uint64(0)) == NONE
+
+
+def test_two_rows_that_are_alone_cost_what_each_of_them_does():
+    pulls, weights = np.array([3.0, -4.0]), np.array([1.0, 2.0])
+    assert cost_of_two(pulls, weights, 0, 1) == -9.0 - 8.0
+    assert cost_of_two(pulls[:0], weights, 0, 1) == 0.0
+
+
+@pytest.mark.parametrize("max_features", [None, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
+def test_columns_of_numbers_only(monkeypatch, criterion, n_classes, weighted, max_features):
+    """Nodes of two rows, and amounts whose columns are looked at together, go ways of their own."""
+    options = {} if max_features is None else {"max_features": max_features}
+    for seed in range(6 if COMPILED else 1):
+        kinds = ((cases.dense,), (cases.dense, cases.tied), (cases.tied, cases.holed))[seed % 3]
+        data = whole_table(seed, criterion, n_classes, (2, 30, 90)[seed % 3], weighted, kinds, 5)
+        if not n_classes and seed >= 3:
+            data = data._replace(y=np.random.default_rng(seed).normal(size=data.y.shape).round(4) * 2.0**14)
+        assert_same_both_ways(monkeypatch, data, naive.Rules(criterion), seed=seed, rare_share=-1.0, **options)
+
+
+@pytest.mark.parametrize("n", [1, 3, MANY, MANY + 1, 4 * MANY + 3])
+def test_labels_are_added_up_in_turns(n):
+    rng = np.random.default_rng(n)
+    labels, weights = rng.integers(5, size=(n, 1)).astype(np.int32), whole_weights(rng, n)
+    total = np.full(5, 7.0)
+    add_labels(labels, weights, n, np.full((TURNS, 5), 7.0), total)
+    assert_array_equal(total, np.bincount(labels[:, 0], weights, minlength=5))
+
+
+def test_thresholds_lie_in_the_middle_of_the_codes_that_were_noted():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([cases.dense(rng, 30), cases.holed(rng, 30)]).astype(float)
+    _, features = cases.binned(naive.Data(X, cases.labels(rng, 30, (2,)), np.ones(30), (2,)), rare_share=-1.0)
+    whole, real = np.full((4, 8), -1, dtype=np.int32), np.full((4, 3), 7.0)
+    missing = int(features.missing[1])
+    for node, (feature, below, above) in {1: (0, 2, 5), 3: (1, 0, missing)}.items():
+        whole[node, 2], real[node, 0] = feature, both_codes(below, above)
+    write_thresholds(features, whole, real, 1, 4)
+    middle = 0.5 * (features.highs[2] + features.lows[5])
+    assert_allclose(real[:, 0], [7.0, middle, 7.0, np.finfo(float).max], rtol=1e-15)
+
+
 # ---- thin columns ------------------------------------------------------------------------------------------------
 
 
@@ -499,7 +507,7 @@ def entries_of(codes, row):
 @pytest.mark.parametrize("seed", range(12))
 def test_entries_are_taken_where_some_rows_have_them_and_others_do_not(seed, rare_share):
     data, (codes, _), rows = some_rows(seed, rare_share)
-    hand = new_hand(codes, cases.target_of(data), 2)
+    hand = new_hand(codes, cases.target_of(data), 2, False)
     for own in (rows, rows[::-1], rows[: (rows.size + 1) // 2]):  # nothing of one is left for the next
         n_slots = take_entries(codes, own, hand)
         having = [entries_of(codes, row) for row in own]
@@ -517,7 +525,7 @@ def test_entries_are_taken_where_some_rows_have_them_and_others_do_not(seed, rar
 def test_keys_of_thin_columns_have_the_codes_of_dense_ones(seed):
     data, (codes, features), rows = some_rows(seed, 0.5)
     dense, _ = cases.binned(data, rare_share=-1.0)
-    hand, n, n_columns = new_hand(codes, cases.target_of(data), 2), rows.size, codes.feature.size
+    hand, n, n_columns = new_hand(codes, cases.target_of(data), 2, False), rows.size, codes.feature.size
     take(cases.target_of(data), rows, hand)
     hand.node_rows[:n] = rows
     n_slots = take_entries(codes, rows, hand)

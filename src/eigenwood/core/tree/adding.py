@@ -61,6 +61,9 @@ def add_up_slots(entry_start, entries, rows, labels, amounts, weights, starts, s
     """Add the rows of a node up by the slots of all thin columns."""
     n_outputs, n_sums, classifying = starts.size - 1, sums.shape[1] - 1, labels.shape[0] > 0
     if classifying and n_outputs == 1:
+        if bits.size == 1:
+            bits[0] |= add_up_few_slots(entry_start, entries, rows, labels, weights, sums)
+            return
         for i in range(rows.size):
             label, weight = labels[i, 0], weights[i] if weights.size > 0 else 1.0
             for e in range(entry_start[rows[i]], entry_start[rows[i] + 1]):
@@ -82,6 +85,23 @@ def add_up_slots(entry_start, entries, rows, labels, amounts, weights, starts, s
                 sums[slot, 0] += weight
                 for o in range(n_outputs):
                     sums[slot, 1 + o] += weight * amounts[i, o]
+
+
+@uncounted
+def add_up_few_slots(entry_start, entries, rows, labels, weights, sums):
+    """Do so for the labels of one output and slots that are bits of one word, and return those that occur.
+
+    The word stays at hand: as part of an array it would have to be stored before the next entry can be added.
+    """
+    word, n_sums = np.uint64(0), sums.shape[1] - 1
+    for i in range(rows.size):
+        label, weight = labels[i, 0], weights[i] if weights.size > 0 else 1.0
+        for e in range(entry_start[rows[i]], entry_start[rows[i] + 1]):
+            slot = entries[e]
+            sums[slot, label] += weight
+            sums[slot, n_sums] += 1.0
+            word |= ONE << np.uint64(slot)
+    return word
 
 
 @uncounted

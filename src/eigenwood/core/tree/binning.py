@@ -34,7 +34,8 @@ MOST_CODES = 65_536  # what 16 bits can tell apart
 COLUMN_BLOCK = 8  # columns of a C-contiguous matrix that share a cache line
 MOST_FEW, HASH_SIZE, HASH_BITS = 1024, 4096, np.uint64(4095)  # so few values are found by a hash table
 ITSELF = np.empty(0, dtype=np.int32)
-WIDE, LARGE, NARROW_CODES = 64, 1 << 22, 256  # columns, codes in all, and codes of a column of a table kept by row too
+WIDE, NARROW_CODES, NARROW = 64, 256, np.uint8  # so many columns of so few codes have bytes as codes …
+LARGE = 1 << 22  # … and if there are so many in all, they are kept by row too
 TILE = 64  # rows that are turned at once
 WIDEST_TABLE = 1 << 21  # whole numbers in a range up to this are ranked by a table instead of by sorting
 
@@ -54,7 +55,7 @@ class Features(NamedTuple):
 class Codes(NamedTuple):
     """The coded rows: columns whose codes are all stored, then those of which only the rare ones are."""
 
-    columns: np.ndarray  # (n_columns, n_rows) uint16
+    columns: np.ndarray  # (n_columns, n_rows) uint16, or uint8 where many columns have few codes
     by_row: np.ndarray  # (n_rows, n_columns) uint8: the same for the few rows of a small node; without rows if not kept
     feature: np.ndarray  # (n_columns,) which feature a column is
     start: np.ndarray  # (n_columns + 1,) where the codes of a column begin in ``meaning``
@@ -139,7 +140,7 @@ def from_stored(values, rows, n_rows: int, max_bins: int) -> tuple:
     codes = found.codes if found.rank.size == 0 else found.rank[found.codes]
     common = int(codes[-1])
     rare = codes[:-1] != common
-    return found, Rare(rows[rare].astype(np.int32), codes[:-1][rare].astype(np.int32), common)
+    return without_codes(found), Rare(rows[rare].astype(np.int32), codes[:-1][rare].astype(np.int32), common)
 
 
 def kept(values, n_categories: int, rare_share: float, max_bins: int) -> tuple:
@@ -148,9 +149,20 @@ def kept(values, n_categories: int, rare_share: float, max_bins: int) -> tuple:
     common = int(found.counts.argmax())
     n_rare = values.size - int(found.counts[common])
     if n_rare > rare_share * values.size and found.counts.size <= MOST_CODES:
-        return found, None
+        return with_narrow_codes(found), None
     rows, codes = rare_entries(found.codes, found.rank, common, n_rare)
-    return found, Rare(rows, codes, common)
+    return without_codes(found), Rare(rows, codes, common)
+
+
+def with_narrow_codes(found: Ranked) -> Ranked:
+    """Return a column with codes that stand for themselves, in few bytes: all columns wait until they are joined."""
+    codes = found.codes if found.rank.size == 0 else found.rank[found.codes]
+    return found._replace(codes=codes.astype(NARROW if found.counts.size <= NARROW_CODES else np.uint16), rank=ITSELF)
+
+
+def without_codes(found: Ranked) -> Ranked:
+    """Return a column without its codes."""
+    return found._replace(codes=ITSELF, rank=ITSELF)
 
 
 @njit(cache=True, nogil=True)
@@ -301,16 +313,14 @@ def quantile_bins(codes, distinct, counts, n_missing: int, n_bins: int) -> Ranke
     return Ranked(new_codes, ITSELF, distinct[first], distinct[last], np.bincount(new_codes), n_missing, False)
 
 
-def rows_together(columns: np.ndarray, n_codes: np.ndarray) -> np.ndarray:
+def rows_together(columns: np.ndarray) -> np.ndarray:
     """Return the codes row by row where a few rows of many columns would lie far apart; else no rows.
 
     A small node of a forest looks at some columns out of many: each code it reads of a large table comes from the
     memory. The codes of its rows can be brought together instead, if those of a row stand side by side.
     """
     n_columns, n_rows = columns.shape
-    if n_columns < WIDE or columns.size < LARGE or n_codes.max() > NARROW_CODES:
-        return np.empty((0, n_columns), dtype=np.uint8)
-    by_row = np.empty((n_rows, n_columns), dtype=np.uint8)
+    by_row = np.empty((n_rows if columns.dtype == NARROW and columns.size >= LARGE else 0, n_columns), dtype=NARROW)
     write_by_row(columns, by_row)
     return by_row
 
@@ -325,19 +335,20 @@ def write_by_row(columns, by_row):
 
 
 def joined(columns: list, n_categories, n_rows: int) -> Binned:
-    """Return the columns as one table."""
+    """Return the columns as one table; they give their codes away, so that no two copies of all are there."""
     whole = [j for j, (_, rare) in enumerate(columns) if rare is None]
     thin = [j for j, (_, rare) in enumerate(columns) if rare is not None]
     sizes = np.array([found.lows.size for found, _ in columns])
     n_codes = sizes + np.array([found.n_missing > 0 for found, _ in columns])
-    dense = np.empty((len(whole), n_rows), dtype=np.uint16)
+    is_narrow = len(whole) >= WIDE and n_codes[whole].max() <= NARROW_CODES
+    dense = np.empty((len(whole), n_rows), dtype=NARROW if is_narrow else np.uint16)
     for i, j in enumerate(whole):
-        found = columns[j][0]
-        dense[i] = found.codes if found.rank.size == 0 else found.rank[found.codes]
+        found, _ = columns[j]
+        dense[i], columns[j] = found.codes, (without_codes(found), None)
     slot_feature, slot_code, entry_start, entries = entries_by_row(thin, columns, n_codes, n_rows)
     codes = Codes(
         dense,
-        rows_together(dense, n_codes[whole]),
+        rows_together(dense),
         np.array(whole, dtype=np.int32),
         starts(n_codes[whole]),
         np.concatenate([np.arange(n_codes[j], dtype=np.int32) for j in whole] or [np.empty(0, np.int32)]),

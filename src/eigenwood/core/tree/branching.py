@@ -146,12 +146,18 @@ def gather(all_labels, all_amounts, all_weights, rows, labels, amounts, weights)
 @uncounted
 def described_classes(labels, weights, starts, criterion, sums, place, value):
     """Return what is known of a node, and whether it is pure; its ``value`` is the shares of the classes."""
-    n_sums, weight = sums.size, 0.0
     sums[:] = 0.0
     for o in range(starts.size - 1):
         first = starts[o]
         for i in range(labels.shape[0]):
             sums[first + labels[i, o]] += weights[i] if weights.size > 0 else 1.0
+    return described_sums(sums, starts, criterion, place, value)
+
+
+@uncounted
+def described_sums(sums, starts, criterion, place, value):
+    """Return the same, given the weights of the classes."""
+    n_sums, weight = sums.size, 0.0
     for k in range(starts[1]):
         weight += sums[k]
     n_present = 0

@@ -32,14 +32,27 @@ from eigenwood.core.tree.branching import (
     THRESHOLD,
     Place,
     described_amounts,
-    described_classes,
+    described_sums,
     middle_between,
     stays_leaf,
     write_leaf,
 )
-from eigenwood.core.tree.cutting import gini_pair, line_cost, tie_of
+from eigenwood.core.tree.cutting import is_free, line_cost, tie_of
 from eigenwood.core.tree.drawing import NO_KEY, band_for, make_small_draw, next_band, next_drawn
-from eigenwood.core.tree.impurity import GINI, SQUARED_ERROR, is_classifying, part_with, squared_sides, x_log_x
+from eigenwood.core.tree.impurity import GINI, SQUARED_ERROR, is_classifying, squared_sides
+from eigenwood.core.tree.scanning import (
+    AT_A_TIME,
+    NONE,
+    PLACE,
+    PLACE_BITS,
+    SMALL,
+    UNCLEAR,
+    code_in,
+    cut_amounts,
+    cut_classes,
+    cut_pair,
+    split_of_amounts,
+)
 from eigenwood.core.tree.splitting import (
     NO_GAP,
     NOTHING,
@@ -50,15 +63,17 @@ from eigenwood.core.tree.splitting import (
     leaves_nothing,
     thin_range,
 )
-from eigenwood.core.tree.summing import SPREAD, cut_of_sums, two_sides_cost
+from eigenwood.core.tree.summing import SPREAD, cut_of_sums
 
-SMALL = 4096  # rows
+TURNS, MANY = 4, 32  # labels of more rows are added up in turns
 VERY_FEW, FEW, LANES = 8, 64, 16  # so few rows are ordered by insertion, and by counting
-PLACE_BITS, PLACE = 12, SMALL - 1  # of a key: which row of the small node it is
-NEAR, WORTH = 256, 4  # rows of a node below which orders are kept, if at least one column in four is looked at
+NEAR, WORTH = 256, 4  # rows of a node below which orders are kept, if at least one column in four is looked at …
+FARTHEST = 1024  # … and if all are
 BYTE_BITS, BYTE = 8, 255
 START, END, DEPTH, PARENT, SIDE, KEPT = range(6)  # a node that waits
+CODES = 1 << 20  # more than a feature has
 LAST = np.uint32(np.iinfo(np.uint32).max)
+NOT_LOOKED = NOTHING._replace(candidate=UNCLEAR)
 
 
 class Hand(NamedTuple):
@@ -70,7 +85,7 @@ class Hand(NamedTuple):
     weights: np.ndarray
     pulls: np.ndarray  # (SMALL,) of the node at hand: weight times distance from the mean
     own: np.ndarray  # (SMALL,) which of these rows the nodes below have
-    table: np.ndarray  # (SMALL, n_columns) their codes, if the table is kept by row too …
+    table: np.ndarray  # (SMALL, n_columns) their codes, if the table is kept by row too, or all are looked at
     entry_start: np.ndarray  # (SMALL + 1,) their thin columns: entries in slots that some of them have …
     entries: np.ndarray
     slot_at: np.ndarray  # (n_slots,) … where such a slot of the table is found, and -1 for others
@@ -85,6 +100,7 @@ class Hand(NamedTuple):
     node_labels: np.ndarray  # (SMALL, 1)
     node_amounts: np.ndarray  # (SMALL, 1)
     node_weights: np.ndarray
+    tallies: np.ndarray  # (TURNS, n_sums) parts of the total
     total: np.ndarray  # (n_sums,) of all its rows
     left: np.ndarray  # (n_sums,)
     order: np.ndarray  # (n_columns, SMALL) the keys of all its columns in order, if those are kept
@@ -92,6 +108,10 @@ class Hand(NamedTuple):
     keys: np.ndarray  # of one of its columns: codes, and in the last bits which rows they are of
     ordered: np.ndarray  # the same in order
     spare: np.ndarray
+    lefts: np.ndarray  # of the cuts of one or more columns: the weight on the left …
+    parts: np.ndarray  # … its part of the impurity, and that of the right side
+    rests: np.ndarray
+    costs: np.ndarray
     ranks: np.ndarray  # (FEW,)
     counts: np.ndarray
     sums: np.ndarray
@@ -104,11 +124,12 @@ class Hand(NamedTuple):
     constants: np.ndarray
 
 
-def new_hand(codes, target, n_sums: int) -> Hand:
-    """Return room for the small nodes of a table."""
+def new_hand(codes, target, n_sums: int, all_tried: bool) -> Hand:
+    """Return room for the small nodes of a table; whether they look at all features."""
     n_slots, n_columns = codes.slot_feature.size, codes.feature.size
     n_words, n_labels = word_count(n_columns), SMALL if target.labels.shape[0] else 0
     n_amounts, longest = SMALL - n_labels, int(np.diff(codes.entry_start).max(initial=0))
+    has_table = codes.by_row.shape[0] > 0 or all_tried
     return Hand(
         rows=np.empty(SMALL, dtype=np.uint32),
         labels=np.empty(n_labels, dtype=np.int32),
@@ -116,7 +137,7 @@ def new_hand(codes, target, n_sums: int) -> Hand:
         weights=np.empty(SMALL),
         pulls=np.empty(n_amounts),
         own=np.empty(SMALL, dtype=np.uint32),
-        table=np.empty((SMALL if codes.by_row.shape[0] else 0, n_columns), dtype=np.uint8),
+        table=np.empty((SMALL if has_table else 0, n_columns), dtype=codes.columns.dtype),
         entry_start=np.zeros(SMALL + 1, dtype=np.int64),
         entries=np.empty(SMALL * longest, dtype=np.int32),
         slot_at=np.zeros(n_slots, dtype=np.int32),
@@ -131,6 +152,7 @@ def new_hand(codes, target, n_sums: int) -> Hand:
         node_labels=np.empty((n_labels, 1), dtype=np.int32),
         node_amounts=np.empty((n_amounts, 1)),
         node_weights=np.empty(SMALL),
+        tallies=np.empty((TURNS, n_sums)),
         total=np.empty(n_sums),
         left=np.empty(n_sums),
         order=np.empty((n_columns, SMALL), dtype=np.uint32),
@@ -138,6 +160,10 @@ def new_hand(codes, target, n_sums: int) -> Hand:
         keys=np.empty(SMALL + LANES, dtype=np.uint32),
         ordered=np.empty(SMALL, dtype=np.uint32),
         spare=np.empty(SMALL, dtype=np.uint32),
+        lefts=np.zeros(SMALL + AT_A_TIME),
+        parts=np.zeros(SMALL + AT_A_TIME),
+        rests=np.zeros(SMALL + AT_A_TIME),
+        costs=np.empty(SMALL + AT_A_TIME),
         ranks=np.empty(FEW, dtype=np.int32),
         counts=np.zeros(SPREAD * SMALL, dtype=np.int32),
         sums=np.zeros(SPREAD * SMALL),
@@ -158,8 +184,10 @@ def finish(codes, features, target, rows, rule, logs, growth, hand):
     for i in range(growth.counts[N_LATER]):
         start, end = later[i, START], later[i, END]
         take(target, rows[start:end], hand)
-        if hand.table.shape[0] > 0:
+        if codes.by_row.shape[0] > 0:
             take_codes(codes.by_row, rows[start:end], hand.table)
+        elif hand.table.shape[0] > 0:
+            take_columns(codes.columns, rows[start:end], hand.table)
         n_slots = take_entries(codes, rows[start:end], hand)
         hand.constant[:] = 0
         line = (later[i, DEPTH], later[i, PARENT])
@@ -187,6 +215,14 @@ def take_codes(by_row, rows, table):
         source, room = by_row[rows[i]], table[i]
         for j in range(room.size):
             room[j] = source[j]
+
+
+@uncounted
+def take_columns(columns, rows, table):
+    """Write the same where the codes of a column stand together."""
+    for at in range(columns.shape[0]):
+        for i in range(rows.size):
+            table[i, at] = columns[at, rows[i]]
 
 
 @uncounted
@@ -226,7 +262,10 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
     """Grow the node that waits in ``hand`` to its end."""
     stack, seeds, counts = hand.stack, hand.seeds, growth.counts
     n_stack, own, weights = 1, hand.own, hand.node_weights
-    classifying, rows = is_classifying(rule.criterion), hand.node_rows
+    classifying, rows, first = is_classifying(rule.criterion), hand.node_rows, counts[N_NODES]
+    all_tried = rule.max_features >= features.kind.size and n_slots == 0 and is_free(rule, 0)
+    near = max(NEAR, FARTHEST * rule.max_features // features.kind.size)
+    together = all_tried and rule.criterion == SQUARED_ERROR and not has_missing(codes.feature, features.missing)
     while n_stack > 0:
         n_stack -= 1
         start, end, depth = stack[n_stack, START], stack[n_stack, END], stack[n_stack, DEPTH]
@@ -236,17 +275,14 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
             growth.whole[parent, side] = node
         counts[N_NODES] = node + 1
         if n == 1:
-            write_lone(hand.labels, hand.amounts, own[start], growth.value[node])
-            known = Node(0.0, hand.weights[own[start]], 0.0, 0.0, -np.inf, np.inf, seed)
-            write_leaf(growth.whole, growth.real, node, n, known)
+            write_lone(hand.labels, hand.amounts, hand.weights, own[start], growth, node)
             continue
         if classifying:
             for i in range(n):
                 at = own[start + i]
                 rows[i], weights[i], hand.node_labels[i, 0] = hand.rows[at], hand.weights[at], hand.labels[at]
-            known, pure = described_classes(
-                hand.node_labels[:n], weights[:n], starts, rule.criterion, hand.total, place, growth.value[node]
-            )
+            add_labels(hand.node_labels, weights, n, hand.tallies, hand.total)
+            known, pure = described_sums(hand.total, starts, rule.criterion, place, growth.value[node])
         else:
             for i in range(n):
                 at = own[start + i]
@@ -259,10 +295,13 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
         write_leaf(growth.whole, growth.real, node, n, known)
         if stays_leaf(known, pure, place, rule):
             continue
+        if n == 2 and all_tried:
+            grow_pair(codes, features, rule, growth, hand, known, node, own[start], own[start + 1])
+            continue
         for k in range(hand.constant.size):
             hand.constant[k] = hand.constants[n_stack, k]
         kept = stack[n_stack, KEPT] == 1 and n > 2
-        if not kept and 2 < n <= NEAR and codes.feature.size <= WORTH * rule.max_features:
+        if not kept and 2 < n <= near and codes.feature.size <= WORTH * rule.max_features:
             write_orders(
                 codes.columns,
                 hand.table,
@@ -277,10 +316,12 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
                 hand.order,
             )
             kept = True
-        split = small_split(codes, features, starts, rule, logs, hand, n_slots, known, start, n, kept)
-        decrease = (known.cost - split.cost) / rule.total_weight
-        rounding = max(ROUNDING, tie_of(known) / rule.total_weight)
-        if split.candidate < 0 or decrease + rounding < rule.min_decrease:
+        split = NOT_LOOKED
+        if kept and together and n * codes.feature.size <= SMALL:
+            split = split_together(codes, hand, known, start, n)
+        if split.candidate == UNCLEAR:
+            split = small_split(codes, features, starts, rule, logs, hand, n_slots, known, start, n, kept)
+        if split.candidate < 0 or gains_little(split.cost, known, rule):
             continue
         if not kept or split.candidate >= codes.feature.size:
             write_keys(codes, features, hand, split.candidate, start, n)
@@ -292,13 +333,114 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
         n_left, balance = moved(hand.is_left, n, own, start, hand.weights, hand.spare)
         if kept and max(n_left, n - n_left) > 2:
             move_orders(hand.order, hand.constant, hand.is_left, start, n, n_left, hand.spare)
-        growth.real[node, THRESHOLD] = middle_between(features, split.feature, split.below, split.above)
-        growth.whole[node, FEATURE] = split.feature
+        growth.real[node, THRESHOLD], growth.whole[node, FEATURE] = both_codes(split.below, split.above), split.feature
         growth.whole[node, DEFAULT_LEFT] = split.missing_left if split.missing_left >= 0 else balance > 0.0
         middle, line = start + n_left, (depth + 1, node)
         wait(hand, n_stack, middle, end, line, RIGHT, kept, mixed(seed + ONE + ONE))
         wait(hand, n_stack + 1, start, middle, line, LEFT, kept, mixed(seed + ONE))
         n_stack += 2
+    write_thresholds(features, growth.whole, growth.real, first, counts[N_NODES])
+
+
+@uncounted
+def add_labels(labels, weights, n, tallies, total):
+    """Add the whole weights of the classes up, in turns on different lines: a sum is not to wait for the one before."""
+    n_turns = TURNS if n > MANY else 1
+    for t in range(n_turns):
+        for k in range(total.size):
+            tallies[t, k] = 0.0
+    for i in range(n):
+        tallies[i & (n_turns - 1), labels[i, 0]] += weights[i]
+    for k in range(total.size):
+        total[k] = 0.0
+        for t in range(n_turns):
+            total[k] += tallies[t, k]
+
+
+@uncounted
+def has_missing(feature, missing):
+    """Return whether a dense column may have missing numbers."""
+    for at in range(feature.size):
+        if missing[feature[at]] >= 0:
+            return True
+    return False
+
+
+@uncounted
+def gains_little(cost, known, rule):
+    """Return whether a split decreases the impurity by less than is wanted."""
+    rounding = max(ROUNDING, tie_of(known) / rule.total_weight)
+    return (known.cost - cost) / rule.total_weight + rounding < rule.min_decrease
+
+
+@uncounted
+def both_codes(below, above):
+    """Return the codes on both sides of a cut as one number, for the time until it becomes a threshold."""
+    return np.float64(below * CODES + above)
+
+
+@uncounted
+def write_thresholds(features, whole, real, first, last):
+    """Write the thresholds of some nodes: the values are looked up together, because they lie far apart."""
+    for node in range(first, last):
+        feature = whole[node, FEATURE]
+        if feature >= 0:
+            both = np.int64(real[node, THRESHOLD])
+            real[node, THRESHOLD] = middle_between(features, feature, both // CODES, both % CODES)
+
+
+@inlined
+def split_together(codes, hand, known, start, n):
+    """Return the best split of a node that looks at all columns, whose keys are in order; its candidate is ``UNCLEAR``
+    if they must be looked at one by one.
+    """
+    cost, at, j = split_of_amounts(
+        hand.order, hand.constant, hand.feature_keys, start, n, hand.pulls, hand.weights, hand.total[1], known,
+        hand.lefts, hand.parts, hand.costs,
+    )  # fmt: skip
+    if at < 0:
+        return Split(cost, at, -1, -1, -1, -1, -1)
+    below, above, first = code_in(hand.order[at, start + j]), code_in(hand.order[at, start + j + 1]), codes.start[at]
+    meant = np.int64(codes.meaning[first + below]), np.int64(codes.meaning[first + above])
+    return Split(cost, at, np.int64(codes.feature[at]), below, meant[0], meant[1], -1)
+
+
+@inlined
+def grow_pair(codes, features, rule, growth, hand, known, node, one, other):
+    """Grow a node of two rows that looks at all columns: each that tells them apart does as well, so a draw decides."""
+    whole, weights = growth.whole, hand.weights
+    at = column_of_two(hand.table, hand.feature_keys, one, other, known.seed)
+    if at == NONE or gains_little(cost_of_two(hand.pulls, weights, one, other), known, rule):
+        return
+    if hand.table[one, at] > hand.table[other, at]:
+        one, other = other, one
+    feature, first = codes.feature[at], codes.start[at]
+    below, above = codes.meaning[first + hand.table[one, at]], codes.meaning[first + hand.table[other, at]]
+    growth.real[node, THRESHOLD], whole[node, FEATURE] = both_codes(np.int64(below), np.int64(above)), feature
+    whole[node, DEFAULT_LEFT] = above != features.missing[feature] and weights[one] > weights[other]
+    whole[node, LEFT], whole[node, RIGHT], growth.counts[N_NODES] = node + 1, node + 2, node + 3
+    for child, row in ((node + 1, one), (node + 2, other)):
+        write_lone(hand.labels, hand.amounts, weights, row, growth, child)
+
+
+@uncounted
+def column_of_two(table, feature_keys, one, other, seed):
+    """Return the column with the least random bits of those that tell two rows apart, and ``NONE`` if none does."""
+    best, least = NONE, np.uint64(0)
+    for at in range(feature_keys.size):
+        if table[one, at] != table[other, at]:
+            key = mixed(seed ^ feature_keys[at])
+            if best == NONE or key < least:
+                best, least = at, key
+    return best
+
+
+@uncounted
+def cost_of_two(pulls, weights, one, other):
+    """Return what two rows cost that are alone: of classes nothing is left to tell apart."""
+    if pulls.size == 0:
+        return 0.0
+    return -pulls[one] * pulls[one] / weights[one] - pulls[other] * pulls[other] / weights[other]
 
 
 @inlined
@@ -312,15 +454,17 @@ def wait(hand, at, start, end, line, side, kept, seed):
         hand.constants[at, k] = hand.constant[k]
 
 
-@uncounted
-def write_lone(labels, amounts, row, value):
-    """Write the value of a node that has one row."""
+@inlined
+def write_lone(labels, amounts, weights, row, growth, node):
+    """Write a node that has one row."""
+    value = growth.value
     if labels.size > 0:
-        for k in range(value.size):
-            value[k] = 0.0
-        value[labels[row]] = 1.0
+        for k in range(value.shape[1]):
+            value[node, k] = 0.0
+        value[node, labels[row]] = 1.0
     else:
-        value[0] = amounts[row]
+        value[node, 0] = amounts[row]
+    write_leaf(growth.whole, growth.real, node, 1, Node(0.0, weights[row], 0.0, 0.0, -np.inf, np.inf, ONE))
 
 
 @inlined
@@ -365,12 +509,6 @@ def spread_keys(entry_start, entries, slot_code, first, last, common, own, start
             if first <= entries[e] <= last:
                 code = np.uint32(slot_code[entries[e]])
         keys[i] = (code << PLACE_BITS) | own[start + i]
-
-
-@inlined
-def code_in(key):
-    """Return the code of a key."""
-    return np.int64(key >> PLACE_BITS)
 
 
 @uncounted
@@ -443,7 +581,7 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
     codes of the feature.
     """
     n_columns, seed, tie, n_present, n_groups = codes.feature.size, known.seed, tie_of(known), 0, 0
-    is_free = rule.min_leaf == 1 and rule.min_leaf_weight == 0.0
+    free = is_free(rule, 0)
     slots, group, sums, n_sums = hand.slots, hand.group, hand.slot_sums, hand.total.size
     if n_slots > 0:
         add_up_slots(
@@ -473,7 +611,7 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
             feature, feature_key = np.int64(codes.feature[at]), hand.feature_keys[at]
             missing = missing_at(codes, features, at, feature)
             cost, below, above, side = dense_cut(
-                codes, features, hand, at, missing, rule, is_free, logs, known, start, n, kept
+                codes, features, hand, at, missing, rule, free, logs, known, start, n, kept
             )
             if below == above:
                 add_member(hand.constant, at)
@@ -487,14 +625,14 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
                 continue
             feature, feature_key = np.int64(hand.slot_feature[slot]), hand.slot_keys[slot]
             missing, common = np.int64(features.missing[feature]), np.int64(features.common[feature])
-            if single and is_free and missing < 0:  # a column of two values: nothing to put in order
+            if single and free and missing < 0:  # a column of two values: nothing to put in order
                 cost, side = slot_cost(sums, slot, hand.total, starts, known.weight, rule.criterion, logs), -1
                 rare = np.int64(hand.slot_code[slot])
                 below, above = min(rare, common), max(rare, common)
             else:
                 write_keys(codes, features, hand, at, start, n)
                 put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
-                cost, below, above, side = cut_in_order(hand, hand.ordered, missing, rule, is_free, logs, known, n)
+                cost, below, above, side = cut_in_order(hand, hand.ordered, missing, rule, free, logs, known, n)
             place = below
         n_tried += 1
         if cost < np.inf and cost <= best.cost + tie:
@@ -537,13 +675,13 @@ def slot_cost(sums, slot, total, starts, weight, criterion, logs):
 
 
 @inlined
-def dense_cut(codes, features, hand, at, missing, rule, is_free, logs, known, start, n, kept):
+def dense_cut(codes, features, hand, at, missing, rule, free, logs, known, start, n, kept):
     """Return the least cost of a cut of a dense column, the codes on both sides of it (equal ones if the column does
     not vary), and the side of the missing rows.
     """
     if kept:
-        return cut_in_order(hand, hand.order[at, start : start + n], missing, rule, is_free, logs, known, n)
-    most = SPREAD * n // hand.total.size if is_free and missing < 0 else 0
+        return cut_in_order(hand, hand.order[at, start : start + n], missing, rule, free, logs, known, n)
+    most = SPREAD * n // hand.total.size if free and missing < 0 else 0
     width = codes.start[at + 1] - codes.start[at]
     if width <= most:
         return cut_of_sums(
@@ -551,20 +689,20 @@ def dense_cut(codes, features, hand, at, missing, rule, is_free, logs, known, st
             hand.node_amounts, hand.node_weights, hand.total, hand.left, hand.sums, known, rule.criterion, logs,
         )  # fmt: skip
     write_keys(codes, features, hand, at, start, n)
-    if n == 2 and is_free:
+    if n == 2 and free:
         return cut_of_two(hand.keys, hand.pulls, hand.weights, missing)
     put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
-    return cut_in_order(hand, hand.ordered, missing, rule, is_free, logs, known, n)
+    return cut_in_order(hand, hand.ordered, missing, rule, free, logs, known, n)
 
 
 @inlined
-def cut_in_order(hand, keys, missing, rule, is_free, logs, known, n):
+def cut_in_order(hand, keys, missing, rule, free, logs, known, n):
     """Return the same of a column whose keys are in order."""
     side, n_missing = -1, 0
     greatest = code_in(keys[n - 1])
     if code_in(keys[0]) == greatest:
         return np.inf, greatest, greatest, -1
-    cost, j = cut_of_order(hand, keys, n, 0, rule, is_free, logs, known)
+    cost, j = cut_of_order(hand, keys, n, 0, rule, free, logs, known)
     below, above = code_in(keys[max(j, 0)]), code_in(keys[j + 1]) if j >= 0 else greatest
     if greatest == missing:
         side = 0
@@ -572,7 +710,7 @@ def cut_in_order(hand, keys, missing, rule, is_free, logs, known, n):
             n_missing += 1
         if code_in(keys[0]) != code_in(keys[n - 1 - n_missing]):
             keys = with_last_first(keys, n, n_missing, hand.spare)
-            other, j = cut_of_order(hand, keys, n, n_missing, rule, is_free, logs, known)
+            other, j = cut_of_order(hand, keys, n, n_missing, rule, free, logs, known)
             if other < cost - tie_of(known):
                 cost, below, above, side = other, code_in(keys[j]), code_in(keys[j + 1]), 1
     return cost, below, above, side
@@ -581,13 +719,10 @@ def cut_in_order(hand, keys, missing, rule, is_free, logs, known, n):
 @uncounted
 def cut_of_two(keys, pulls, weights, missing):
     """Return the same of two rows, which are alone then: of classes nothing is left to tell apart."""
-    one, other, cost = code_in(keys[0]), code_in(keys[1]), 0.0
+    one, other = code_in(keys[0]), code_in(keys[1])
     if one == other:
         return np.inf, one, one, -1
-    if pulls.size > 0:
-        for i in range(2):
-            row = keys[i] & PLACE
-            cost -= pulls[row] * pulls[row] / weights[row]
+    cost = cost_of_two(pulls, weights, keys[0] & PLACE, keys[1] & PLACE)
     return cost, min(one, other), max(one, other), 0 if max(one, other) == missing else -1
 
 
@@ -665,84 +800,24 @@ def put_by_digit(keys, n, shift, mask, first, n_digits, counts, ordered):
 
 
 @inlined
-def cut_of_order(hand, keys, n, first, rule, is_free, logs, known):
+def cut_of_order(hand, keys, n, first, rule, free, logs, known):
     """Return the least cost of a cut after row ``first`` or later of those in order, and its place."""
     weights, min_leaf, min_weight = hand.weights, rule.min_leaf, rule.min_leaf_weight
-    if is_free:
+    if free:
         min_leaf, min_weight = 1, 0.0
     first = max(first, min_leaf - 1)
     last = n - min_leaf
     if rule.criterion == SQUARED_ERROR:
         return cut_amounts(
             keys, first, last, hand.pulls, weights, known.weight, hand.total[1], min_weight, tie_of(known),
+            hand.lefts, hand.parts, hand.costs,
         )  # fmt: skip
     if rule.criterion == GINI and hand.total.size == 2:
         return cut_pair(
             keys, first, last, hand.labels, weights, hand.total[0], hand.total[1], min_weight,
-            tie_of(known),
+            tie_of(known), hand.lefts, hand.parts, hand.costs,
         )  # fmt: skip
     return cut_classes(
         keys, first, last, hand.labels, weights, hand.total, hand.left, known.weight, min_weight,
-        tie_of(known), rule.criterion, logs,
+        tie_of(known), rule.criterion, logs, hand.lefts, hand.parts, hand.rests, hand.costs,
     )  # fmt: skip
-
-
-@uncounted
-def is_cut(keys, j, first):
-    """Return whether a cut can be made after a key. Where it cannot is hard to foresee: so costs are computed first."""
-    return j >= first and code_in(keys[j]) != code_in(keys[j + 1])
-
-
-@uncounted
-def cut_amounts(keys, first, last, pulls, weights, weight, total, min_weight, tie):
-    """Return the least cost of a cut of amounts, and its place; ``pulls`` are weighted distances from the mean."""
-    best, bar, place, a, x = np.inf, np.inf, -1, 0.0, 0.0
-    for j in range(last):
-        p = keys[j] & PLACE
-        a += weights[p]
-        x += pulls[p]
-        found = squared_sides(x, a, total - x, weight - a)
-        if found < bar and is_cut(keys, j, first) and min(a, weight - a) >= min_weight:
-            best, bar, place = found, found - tie, j
-    return best, place
-
-
-@uncounted
-def cut_pair(keys, first, last, labels, weights, total_a, total_b, min_weight, tie):
-    """Return the same for two classes."""
-    best, bar, place, weight, b = np.inf, np.inf, -1, 0.0, 0.0
-    for j in range(last):
-        p = keys[j] & PLACE
-        weight += weights[p]
-        b += weights[p] * labels[p]
-        a = weight - b
-        found = gini_pair(a, b, total_a - a, total_b - b)
-        if found < bar and is_cut(keys, j, first) and min(weight, total_a + total_b - weight) >= min_weight:
-            best, bar, place = found, found - tie, j
-    return best, place
-
-
-@uncounted
-def cut_classes(keys, first, last, labels, weights, total, left, weight, min_weight, tie, criterion, logs):
-    """Return the same for several classes: as a row goes to the left, one part changes on each side."""
-    best, bar, place, a, left_part, right_part = np.inf, np.inf, -1, 0.0, 0.0, 0.0
-    for k in range(total.size):
-        left[k] = 0.0
-        right_part = part_with(right_part, total[k], criterion, logs)
-    for j in range(last):
-        p = keys[j] & PLACE
-        k, w = labels[p], weights[p]
-        before = left[k]
-        rest = total[k] - before
-        left[k] = before + w
-        a += w
-        if criterion == GINI:
-            left_part += w * (2.0 * before + w)
-            right_part -= w * (2.0 * rest - w)
-        else:
-            left_part += x_log_x(before + w, logs) - x_log_x(before, logs)
-            right_part += x_log_x(rest - w, logs) - x_log_x(rest, logs)
-        found = two_sides_cost(a, weight - a, left_part, right_part, criterion, logs)
-        if found < bar and is_cut(keys, j, first) and min(a, weight - a) >= min_weight:
-            best, bar, place = found, found - tie, j
-    return best, place

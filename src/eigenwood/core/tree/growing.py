@@ -46,10 +46,11 @@ from eigenwood.core.tree.branching import (
     sample_of,
     with_longer_lists,
 )
-from eigenwood.core.tree.finishing import SMALL, finish, new_hand
+from eigenwood.core.tree.finishing import finish, new_hand
 from eigenwood.core.tree.impurity import ENTROPY, is_classifying
 from eigenwood.core.tree.nodes import LEAF, PER_NODE, Tree, preorder, preorders, taken, with_leaves
 from eigenwood.core.tree.ordering import is_ordered
+from eigenwood.core.tree.scanning import SMALL
 from eigenwood.core.tree.splitting import Rule, new_bench
 
 ROUND_ROWS = 65_536  # rows that make a round, of which callbacks hear
@@ -183,7 +184,8 @@ def part_of(ground: Ground, rows: np.ndarray, roots: list[Place], max_splits: in
         for root in roots:
             leave_for_later(growth, root, -1, 0)
     if growth.counts[N_LATER] > 0:
-        finish(codes, features, target, rows, rule, logs, growth, new_hand(codes, target, n_sums))
+        hand = new_hand(codes, target, n_sums, rule.max_features >= features.kind.size)
+        finish(codes, features, target, rows, rule, logs, growth, hand)
     tree, roots_there, number = tree_of(growth)
     n_open = growth.counts[N_OPEN]
     places, seeds, bounds = growth.opened[:n_open], growth.open_seeds[:n_open], growth.open_bounds[:n_open]
