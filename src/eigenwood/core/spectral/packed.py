@@ -55,7 +55,7 @@ def normal_of_packed(blocks: np.ndarray, B: np.ndarray, n_threads: int = 1) -> n
     vectors = in_groups(B, blocks.dtype)
 
     def work(some: slice, total: np.ndarray) -> None:
-        add_normals(blocks[some], vectors, np.empty((vectors.shape[0], blocks.shape[2]), dtype=blocks.dtype), total)
+        add_normals(blocks[some], vectors, np.empty((GROUP, blocks.shape[2]), dtype=blocks.dtype), total)
 
     total = summed(work, even_slices(blocks.shape[0], BLOCKS_OF_A_CALL), vectors.shape, n_threads)
     return np.ascontiguousarray(total[: B.shape[1]].T)
@@ -76,24 +76,46 @@ def products_both_ways(A: Centred, B: np.ndarray, n_threads: int = 1) -> tuple[n
     (array([[1.],
            [2.]]), array([[5.]]))
     """
-    (n, d), source, rows = A.X.shape, narrow(A), slice(0, A.X.shape[0])
-    vectors = in_groups(B, A.X.dtype)
-    lifted = np.empty((vectors.shape[0], d), dtype=A.X.dtype)
+    return _by_loops(A, B, n_threads) if B.shape[1] <= FEW_VECTORS else _by_blas(A, B, n_threads)
 
-    def by_groups(columns: slice, total: np.ndarray) -> None:
-        products = np.empty((vectors.shape[0], columns.stop - columns.start), dtype=A.X.dtype)
-        add_normal(source.block(rows, columns), vectors, products, total)
-        lifted[:, columns] = products
 
-    def by_blas(columns: slice, total: np.ndarray) -> None:
+def _by_blas(A: Centred, B: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
+    source, rows, vectors = narrow(A), slice(0, A.X.shape[0]), np.ascontiguousarray(B.T, dtype=A.X.dtype)
+    images = np.empty((vectors.shape[0], A.X.shape[1]), dtype=A.X.dtype)
+
+    def work(columns: slice, total: np.ndarray) -> None:
         block = source.block(rows, columns)
         products = vectors @ block
         add_to(total, products @ block.T)
-        lifted[:, columns] = products
+        images[:, columns] = products
 
-    work = by_groups if B.shape[1] <= FEW_VECTORS else by_blas
-    total = summed(work, row_blocks(d, MOST_WIDTH), (vectors.shape[0], n), n_threads)
-    return lifted[: B.shape[1]].T, np.ascontiguousarray(total[: B.shape[1]].T)
+    total = summed(work, row_blocks(A.X.shape[1], MOST_WIDTH), vectors.shape, n_threads)
+    return images.T, np.ascontiguousarray(total.T)
+
+
+def _by_loops(A: Centred, B: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows are multiplied where they are: only the shift is taken off each number, the rest off the sums."""
+    (n, d), source, vectors = A.X.shape, narrow(A), in_groups(A.roots[:, None] * B, A.X.dtype)
+    sums, images = sums_of(vectors), np.empty((vectors.shape[0], d), dtype=A.X.dtype)
+    rests = source.rest * source.factor
+
+    def work(columns: slice, total: np.ndarray) -> None:
+        products = np.empty((GROUP, MOST_WIDTH), dtype=A.X.dtype)
+        of_columns = source.shift, source.factor, rests
+        add_normal_of_rows(A.X, columns.start, columns.stop, *of_columns, vectors, sums, products, images, total)
+
+    total = summed(work, even_slices(d, MOST_WIDTH * BLOCKS_OF_A_CALL), (vectors.shape[0], n + 1), n_threads)
+    return images[: B.shape[1]].T, uncentred_sums(total, A.roots)[:, : B.shape[1]]
+
+
+def sums_of(vectors: np.ndarray) -> np.ndarray:
+    """Return the sum of every vector, in their type."""
+    return vectors.sum(axis=1, dtype=np.float64).astype(vectors.dtype)
+
+
+def uncentred_sums(total: np.ndarray, roots: np.ndarray) -> np.ndarray:
+    """Return √w (total - what stands behind it), shape (n, b): what is the same for all rows was summed once."""
+    return roots[:, None] * (total[:, :-1] - total[:, -1:]).T
 
 
 def lifted_lengths(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
@@ -134,62 +156,87 @@ def write_packed(X, roots, first_column, shift, rest, factor, blocks):
 
 @njit(cache=True, nogil=True)
 def add_normals(blocks, vectors, products, total):
-    """The same for some blocks, one after the other."""
+    """Add AAᵀv of each vector to ``total`` for some blocks; there are whole groups of vectors."""
     for A in blocks:
-        add_normal(A, vectors, products, total)
+        for first in range(0, vectors.shape[0], GROUP):
+            sums = total[first : first + GROUP]
+            write_products(A, 0, A.shape[1], None, vectors[first : first + GROUP], products)
+            add_combined(A, 0, A.shape[1], None, products, sums)
+
+
+@njit(cache=True, nogil=True)
+def add_normal_of_rows(X, start, stop, shift, factor, rests, vectors, sums, products, images, total):
+    """Write t = Aᵀv of each vector to ``images`` for some columns; add (X - shift) z to ``total``, Σ rest t behind."""
+    for begin in range(start, stop, products.shape[1]):
+        end = min(begin + products.shape[1], stop)
+        for first in range(0, vectors.shape[0], GROUP):
+            out = total[first : first + GROUP]
+            write_products(X, begin, end, shift[begin:end], vectors[first : first + GROUP], products)
+            for g in range(GROUP):
+                image = images[first + g, begin:end]
+                image[:] = products[g, : image.size]
+                out[g, X.shape[0]] += turn_to_image(image, factor[begin:end], rests[begin:end], sums[first + g])
+                products[g, : image.size] = factor[begin:end] * image
+            add_combined(X, begin, end, shift[begin:end], products, out)
 
 
 @njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
-def add_normal(A, vectors, products, total):
-    """Write Aᵀv of each vector to ``products`` and add AAᵀv to ``total``; there are whole groups of vectors."""
-    for first in range(0, vectors.shape[0], GROUP):
-        some, made = vectors[first : first + GROUP], products[first : first + GROUP]
-        write_products(A, some[0], some[1], some[2], some[3], made[0], made[1], made[2], made[3])
-        sums = total[first : first + GROUP]
-        add_combined(A, made[0], made[1], made[2], made[3], sums[0], sums[1], sums[2], sums[3])
+def turn_to_image(products, factor, rests, total):
+    """Write t = factor products - rest total in the place of the products; return Σ rest t."""
+    along = 0.0
+    for j in range(products.size):
+        products[j] = factor[j] * products[j] - rests[j] * total
+        along += rests[j] * products[j]
+    return along
 
 
 @njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
-def write_products(A, a, b, c, d, t, u, v, w):
-    """Write Aᵀa, Aᵀb, Aᵀc and Aᵀd, four rows at a time; A may be whole numbers."""
-    n_rows, width = A.shape
-    number = t.dtype.type
+def write_products(A, start, stop, shift, vectors, products):
+    """Write Aᵀv of a group of vectors for a range of columns, four rows at a time; A may be whole numbers, and a shift
+    may be taken off each column.
+    """
+    (n_rows, n_columns), number = (A.shape[0], stop - start), products.dtype.type
+    a, b, c, d = vectors[0], vectors[1], vectors[2], vectors[3]
+    t, u, v, w = products[0, :n_columns], products[1, :n_columns], products[2, :n_columns], products[3, :n_columns]
     t[:], u[:], v[:], w[:] = 0, 0, 0, 0
     for i in range(0, n_rows - GROUP + 1, GROUP):
-        p, q, r, s = A[i], A[i + 1], A[i + 2], A[i + 3]
+        p, q, r, s = A[i, start:stop], A[i + 1, start:stop], A[i + 2, start:stop], A[i + 3, start:stop]
         # by name, because the compiler cannot know that writing to t leaves them as they are
         a0, a1, a2, a3 = a[i], a[i + 1], a[i + 2], a[i + 3]
         b0, b1, b2, b3 = b[i], b[i + 1], b[i + 2], b[i + 3]
         c0, c1, c2, c3 = c[i], c[i + 1], c[i + 2], c[i + 3]
         d0, d1, d2, d3 = d[i], d[i + 1], d[i + 2], d[i + 3]
-        for j in range(width):
-            x, y, z, o = number(p[j]), number(q[j]), number(r[j]), number(s[j])
+        for j in range(n_columns):
+            off = number(0) if shift is None else shift[j]
+            x, y, z, o = number(p[j]) - off, number(q[j]) - off, number(r[j]) - off, number(s[j]) - off
             t[j] += a0 * x + a1 * y + a2 * z + a3 * o
             u[j] += b0 * x + b1 * y + b2 * z + b3 * o
             v[j] += c0 * x + c1 * y + c2 * z + c3 * o
             w[j] += d0 * x + d1 * y + d2 * z + d3 * o
     for i in range(n_rows - n_rows % GROUP, n_rows):
-        for j in range(width):
-            t[j] += a[i] * number(A[i, j])
-            u[j] += b[i] * number(A[i, j])
-            v[j] += c[i] * number(A[i, j])
-            w[j] += d[i] * number(A[i, j])
+        for j in range(n_columns):
+            x = number(A[i, start + j]) - (number(0) if shift is None else shift[j])
+            t[j] += a[i] * x
+            u[j] += b[i] * x
+            v[j] += c[i] * x
+            w[j] += d[i] * x
 
 
 @njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
-def add_combined(A, t, u, v, w, a, b, c, d):
-    """Add At, Au, Av and Aw; each sum over the columns is made in the type of t, and added in float64."""
-    number = t.dtype.type
+def add_combined(A, start, stop, shift, products, sums):
+    """Add A t of each t; a sum over the columns is made in the type of t, and added in float64."""
+    n_columns, number = stop - start, products.dtype.type
+    t, u, v, w = products[0, :n_columns], products[1, :n_columns], products[2, :n_columns], products[3, :n_columns]
     for i in range(A.shape[0]):
-        row = A[i]
+        row = A[i, start:stop]
         p = q = r = s = number(0)
         for j in range(row.size):
-            x = number(row[j])
+            x = number(row[j]) - (number(0) if shift is None else shift[j])
             p += x * t[j]
             q += x * u[j]
             r += x * v[j]
             s += x * w[j]
-        a[i] += p
-        b[i] += q
-        c[i] += r
-        d[i] += s
+        sums[0, i] += p
+        sums[1, i] += q
+        sums[2, i] += r
+        sums[3, i] += s

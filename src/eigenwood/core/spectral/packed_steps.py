@@ -19,10 +19,12 @@ from eigenwood.core.spectral.moments import even_slices
 from eigenwood.core.spectral.packed import (
     BLOCKS_OF_A_CALL,
     GROUP,
-    IN_ANY_ORDER,
     add_combined,
     in_groups,
     packed_width,
+    sums_of,
+    turn_to_image,
+    uncentred_sums,
     write_products,
 )
 from eigenwood.core.spectral.steps import Steps, place_of, scale_of
@@ -68,15 +70,15 @@ def in_blocks(values: np.ndarray, blocks: np.ndarray, dtype: np.dtype) -> np.nda
 def normal_of_packed_steps(packed: PackedSteps, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """Return AAᵀ B, shape (n, b), in float64."""
     vectors = in_groups(packed.roots[:, None] * B, packed.step.dtype)
-    sums = vectors.sum(axis=1, dtype=np.float64).astype(vectors.dtype)
-    n_vectors, n = vectors.shape
+    sums = sums_of(vectors)
 
     def work(some: slice, total: np.ndarray) -> None:
-        products = np.empty((n_vectors, packed.step.shape[1]), dtype=vectors.dtype)
+        products = np.empty((GROUP, packed.step.shape[1]), dtype=vectors.dtype)
         add_normals_of_steps(packed.blocks[some], packed.step[some], packed.rest[some], vectors, sums, products, total)
 
-    total = summed(work, even_slices(packed.blocks.shape[0], BLOCKS_OF_A_CALL), (n_vectors, n + 1), n_threads)
-    return packed.roots[:, None] * (total[: B.shape[1], :n] - total[: B.shape[1], n:]).T
+    shape = vectors.shape[0], vectors.shape[1] + 1
+    total = summed(work, even_slices(packed.blocks.shape[0], BLOCKS_OF_A_CALL), shape, n_threads)
+    return uncentred_sums(total, packed.roots)[:, : B.shape[1]]
 
 
 @njit(cache=True, nogil=True)
@@ -103,24 +105,13 @@ def write_steps(X, first_column, scale, base, blocks):
 
 @njit(cache=True, nogil=True)
 def add_normals_of_steps(blocks, step, rest, vectors, sums, products, total):
-    """The same for some blocks, one after the other."""
-    for p in range(blocks.shape[0]):
-        add_normal_of_steps(blocks[p], step[p], rest[p], vectors, sums, products, total)
-
-
-@njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
-def add_normal_of_steps(codes, step, rest, vectors, sums, products, total):
-    """Add C z of each vector to ``total``, and restᵀt behind it; there are whole groups of vectors."""
-    n_rows = codes.shape[0]
-    for first in range(0, vectors.shape[0], GROUP):
-        some, made = vectors[first : first + GROUP], products[first : first + GROUP]
-        write_products(codes, some[0], some[1], some[2], some[3], made[0], made[1], made[2], made[3])
-        for g in range(GROUP):
-            z, along = made[g], 0.0
-            for j in range(z.size):
-                t = step[j] * z[j] - rest[j] * sums[first + g]
-                along += rest[j] * t
-                z[j] = step[j] * t
-            total[first + g, n_rows] += along
-        out = total[first : first + GROUP]
-        add_combined(codes, made[0], made[1], made[2], made[3], out[0], out[1], out[2], out[3])
+    """Add C z of each vector to ``total`` for some blocks, and restᵀt behind it; there are whole groups of vectors."""
+    n_blocks, n_rows, width = blocks.shape
+    for p in range(n_blocks):
+        for first in range(0, vectors.shape[0], GROUP):
+            out = total[first : first + GROUP]
+            write_products(blocks[p], 0, width, None, vectors[first : first + GROUP], products)
+            for g in range(GROUP):
+                out[g, n_rows] += turn_to_image(products[g], step[p], rest[p], sums[first + g])
+                products[g] *= step[p]
+            add_combined(blocks[p], 0, width, None, products, out)

@@ -15,7 +15,8 @@ from scipy.linalg import lapack
 from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 
 PRODUCT_ROWS = 4096
-SHORT, SKEW, STRAIGHT, MOST_ROUNDS = 1e-6, 1e-2, 1e-14, 4  # lengths and angles of columns that can be straightened
+SHORT, SKEW = 1e-6, 1e-2  # lengths and angles of columns that can be straightened
+NEARLY_STRAIGHT, MOST_ROUNDS = 1e-4, 3  # cosines from which one turn is exact to rounding
 MANY = 0.3  # from this share of all pairs on, computing all of them is faster
 
 
@@ -133,12 +134,12 @@ def straightened(vectors: np.ndarray, n_threads: int = 1) -> np.ndarray:
         skew = float(np.abs(angles - np.eye(lengths.size)).max())
         if skew > SKEW:
             return orthonormal(vectors)
-        if V is turned and skew < STRAIGHT:
-            break
         lower = linalg.cholesky(angles, lower=True, check_finite=False)
         turn = linalg.solve_triangular(lower, np.diag(1.0 / lengths), lower=True, check_finite=False).T
         results_of(partial(_turn, V, turn, turned), blocks, n_threads)
         V = turned
+        if skew < NEARLY_STRAIGHT:
+            break
     return V
 
 
