@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from eigenwood.core.spectral import refining
 from eigenwood.core.spectral.pairs import settled_at
 from eigenwood.core.spectral.refining import (
     CORRECTED,
@@ -116,6 +117,22 @@ def test_the_guess_has_the_pairs_of_the_rough_matrix():
     assert_allclose(guess.values[:4], 1e30 * SPECTRA["falling"][:4], rtol=1e-4)
     left = M @ guess.vectors[:, :4] - guess.vectors[:, :4] * guess.values[:4]
     assert np.linalg.norm(left, axis=0).max() <= 1e-4 * 1e30
+
+
+def test_a_guess_that_never_settles_ends(monkeypatch):
+    """Rounding of products with a giant value is larger than the small values that are wanted beside it."""
+    rng, n_products = np.random.default_rng(0), 0
+
+    def with_rounding(M, B, n_threads):
+        nonlocal n_products
+        n_products += B.shape[1]
+        assert n_products <= refining.GUESS_PRODUCTS * refining.GUESS_BASIS + refining.WIDTH
+        return M @ B + 1e-3 * rng.normal(size=B.shape).astype(B.dtype)
+
+    monkeypatch.setattr(refining, "product_of", with_rounding)
+    monkeypatch.setattr(refining, "GUESS_BASIS", 24)
+    guess = first_guess(np.diag(np.r_[1.0, np.full(59, 1e-6)]), 3, 1)
+    assert_allclose(guess.values[0], 1.0, rtol=0.1)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -25,6 +25,7 @@ BothProducts = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # AᵀB an
 
 GUESS_TOL = 1e-5
 GUESS_BLOCK, GUESS_BASIS = 16, 256
+GUESS_PRODUCTS = 4  # times the basis, at most: beside a giant value, rounding keeps small ones from settling
 IMAGE_COLUMNS = 4096
 GUARDS = 2  # pairs beyond the wanted, at least: they keep the last wanted one from its neighbours
 WIDTH = 4  # vectors come in whole groups of so many
@@ -106,7 +107,7 @@ def n_guarded(count: int, most: int) -> int:
 
 
 def first_guess(rough: np.ndarray, count: int, n_threads: int) -> Pairs:
-    """Return the pairs of the rough matrix that Lanczos has seen by the time the wanted ones have settled."""
+    """Return the pairs of the rough matrix that Lanczos has seen by the time the wanted ones have settled, or soon."""
     unit = float(rough.diagonal().max()) or 1.0
     narrow = (rough / unit).astype(np.float32)  # far more exact than a guess need be
 
@@ -114,7 +115,8 @@ def first_guess(rough: np.ndarray, count: int, n_threads: int) -> Pairs:
         return product_of(narrow, B.astype(np.float32), n_threads).astype(np.float64)
 
     block = WIDTH if count <= GUESS_BLOCK else GUESS_BLOCK
-    rule = KrylovRule(GUESS_TOL, block, max(3 * count, GUESS_BASIS), seed=0)
+    capacity = max(3 * count, GUESS_BASIS)
+    rule = KrylovRule(GUESS_TOL, block, capacity, seed=0, max_products=GUESS_PRODUCTS * capacity)
     *_, step = krylov_steps(operator, rough.shape[0], Wanted(count), float(np.trace(rough)) / unit, rule)
     with one_blas_thread():
         return Pairs(unit * step.values, step.basis @ step.rotation, np.empty((0, step.values.size)))
