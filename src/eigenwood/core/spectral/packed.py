@@ -21,6 +21,7 @@ BLOCK_BYTES, LEAST_WIDTH, MOST_WIDTH = 2**19, 16, 512
 GROUP = 4  # vectors, and rows, that are multiplied together
 BLOCKS_AT_ONCE = 64  # while packing: so much of a row is read at a time
 FEW_VECTORS = 24  # up to so many, loops are faster than BLAS
+SHORT_SUM = 64  # rows that are summed in the type of A; these sums are added up in float64
 IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # sums may be made in lanes; the same ones on every call
 
 
@@ -87,9 +88,11 @@ def products_both_ways(A: Centred, B: np.ndarray, n_threads: int = 1) -> tuple[n
 
     def by_blas(columns: slice, total: np.ndarray) -> None:
         block = source.block(rows, columns)
-        products = vectors @ block
-        add_to(total, products @ block.T)
+        products = np.zeros((vectors.shape[0], block.shape[1]))
+        for some in row_blocks(n, SHORT_SUM):
+            add_to(products, vectors[:, some] @ block[some])
         lifted[:, columns] = products
+        add_to(total, lifted[:, columns] @ block.T)
 
     work = by_groups if B.shape[1] <= FEW_VECTORS else by_blas
     total = summed(work, row_blocks(d, MOST_WIDTH), (vectors.shape[0], n), n_threads)
@@ -135,11 +138,27 @@ def write_packed(X, roots, first_column, shift, rest, factor, blocks):
 @njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
 def add_normal(A, vectors, products, total):
     """Write Aᵀv of each vector to ``products`` and add AAᵀv to ``total``; there are whole groups of vectors."""
+    sums_of_all = np.empty((GROUP, A.shape[1]))
     for first in range(0, vectors.shape[0], GROUP):
         some, made = vectors[first : first + GROUP], products[first : first + GROUP]
-        write_products(A, some[0], some[1], some[2], some[3], made[0], made[1], made[2], made[3])
+        write_long_products(A, some, sums_of_all, made)
         sums = total[first : first + GROUP]
         add_combined(A, made[0], made[1], made[2], made[3], sums[0], sums[1], sums[2], sums[3])
+
+
+@njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
+def write_long_products(A, vectors, sums, products):
+    """Write Aᵀv of a group of vectors: sums of a few rows in the type of A, and sums of these in float64.
+
+    Beside an entry that is far larger than all others, each row would be rounded the same way, again and again.
+    """
+    sums[:] = 0.0
+    a, b, c, d = vectors[0], vectors[1], vectors[2], vectors[3]
+    for start in range(0, A.shape[0], SHORT_SUM):
+        rows = slice(start, min(start + SHORT_SUM, A.shape[0]))
+        write_products(A[rows], a[rows], b[rows], c[rows], d[rows], products[0], products[1], products[2], products[3])
+        add_to(sums, products)
+    products[:] = sums
 
 
 @njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
