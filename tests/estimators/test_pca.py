@@ -596,16 +596,23 @@ def test_few_components_of_a_wide_table_are_refined(bytes_are_fast, k, dtype):
     assert_allclose(model.explained_variance_, exact, rtol=1e-6 if dtype == np.float32 else 1e-10)
 
 
+def test_no_components_are_not_refined(bytes_are_fast):
+    model = PCA(0).fit(np.random.default_rng(0).normal(size=(90, 700)))
+    assert model.solver_ != "gram_refined"
+    assert model.components_.shape == (0, 700)
+
+
 def test_without_the_instruction_bytes_are_not_tried(bytes_are_fast, monkeypatch):
     monkeypatch.setattr(pca_routes, "multiplies_bytes", lambda: False)
     assert PCA(2).fit(np.random.default_rng(0).normal(size=(90, 700))).solver_ != "gram_refined"
 
 
-def test_a_guess_that_leads_nowhere_ends_with_the_exact_matrix(monkeypatch):
+@pytest.mark.parametrize("route", ["auto", "gram_refined"])
+def test_a_guess_that_leads_nowhere_ends_with_the_exact_matrix(bytes_are_fast, monkeypatch, route):
     X = np.random.default_rng(0).normal(size=(40, 300))
     noise = np.random.default_rng(1).normal(size=(40, 40))
     monkeypatch.setattr(pca_sources, "rough_grams", lambda A, n_threads: iter([(noise @ noise.T, 300)]))
-    model = PCA(3, svd_solver="gram_refined").fit(X)
+    model = PCA(3, svd_solver=route).fit(X)
     assert (model.solver_, model.solver_reason_) == ("gram_eigh", "products of bytes were too rough a guess")
     assert_within_the_certificate(model, *true_pairs(X))
 

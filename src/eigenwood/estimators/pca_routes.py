@@ -260,7 +260,7 @@ def auto_steps(source: Any, request: Request) -> Steps:
     """Yield the steps of the planned route; from Krylov it turns to a direct one when that is the shorter way."""
     plan = planned(source, request)
     if plan.fallback is None:
-        yield from (step._replace(reason=plan.reason) for step in ROUTES[plan.route](source, request))
+        yield from (step._replace(reason=step.reason or plan.reason) for step in ROUTES[plan.route](source, request))
         return
     errors: list[float] = []
     for step, inner in krylov_route(source, request):
@@ -315,8 +315,8 @@ def is_refinable(source: Any, wanted: Wanted) -> bool:
         is_dense
         and source.is_wide()
         and wanted.share is None
-        and wanted.count <= FEW * source.shape[0]
-        and (multiplies_bytes())
+        and 0 < wanted.count <= FEW * source.shape[0]
+        and multiplies_bytes()
     )
 
 

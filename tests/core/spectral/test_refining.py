@@ -67,6 +67,18 @@ def test_the_pairs_are_exact(name, count):
     assert (lifted[real] <= 1.5 * settled_at(pairs.values, 1e-10)[real]).all()
 
 
+@pytest.mark.parametrize("unit", [1e-140, 1e140])
+def test_values_whose_squares_are_beyond_numbers(unit):
+    """AAᵀ of numbers near the square root of what a float64 can hold: its square cannot be held."""
+    products = Products(SPECTRA["falling"])
+    near = rough(products.A, 1e-3)
+    *_, step = refined_steps(lambda B: (np.sqrt(unit) * products(B)[0], unit * products(B)[1]), unit * near, 4, 1e-10)
+    *_, plain = refined_steps(products, near, 4, 1e-10)
+    assert step.last
+    assert step.basis.shape == plain.basis.shape
+    assert_allclose(step.pairs().values, unit * plain.pairs().values, rtol=1e-12)
+
+
 def test_every_round_leaves_less():
     products = Products(SPECTRA["falling"])
     steps = list(refined_steps(products, rough(products.A, 1e-3), 5, 1e-11))

@@ -59,7 +59,8 @@ class RefinedStep(NamedTuple):
         with one_blas_thread():
             vectors, product = self.basis @ turn, self.product @ turn
         is_real = along > NOTHING * along.max(initial=0.0)
-        values = np.divide(squares_of(product), along, out=along.copy(), where=is_real)
+        lengths = np.sqrt(along, out=np.ones_like(along), where=is_real)  # first, because squares of squares overflow
+        values = np.where(is_real, squares_of(product / lengths), along)
         return Pairs(values, vectors, product - vectors * values)
 
     def images(self, n_threads: int = 1) -> np.ndarray:
@@ -129,9 +130,11 @@ def ritz_step(basis, lifted, product, rough, count, tol, before, n_threads) -> R
     values, rotation = values[::-1].copy(), np.ascontiguousarray(rotation[:, ::-1])
     step = RefinedStep(basis, lifted, product, values, rotation, count, np.empty(0), False, False)
     pairs = step.pairs()
-    squares = np.einsum("ij,ij->j", pairs.leftovers, product_of(rough, pairs.leftovers, n_threads))
-    floor = max(tol * float(pairs.values.max(initial=0.0)), np.finfo(float).tiny)
-    lengths = np.sqrt(np.maximum(squares, 0.0) / np.maximum(pairs.values, floor))
+    unit = float(pairs.values.max(initial=0.0)) or 1.0
+    left = pairs.leftovers / unit
+    squares = np.einsum("ij,ij->j", left, product_of(rough, left, n_threads))
+    floor = max(tol * unit, np.finfo(float).tiny)
+    lengths = unit * np.sqrt(np.maximum(squares, 0.0) / np.maximum(pairs.values, floor))
     bounds = SURE * settled_at(pairs.values, tol)
     errors = np.divide(lengths, bounds, out=np.zeros(count), where=bounds > 0.0)  # without variance nothing is left
     largest, is_all = float(errors.max()), basis.shape[1] == basis.shape[0]
@@ -145,16 +148,17 @@ def corrections(step: RefinedStep, guess: Pairs, rough: np.ndarray, n_threads: i
     The guess solves it along its own vectors, and conjugate gradients do the rest.
     """
     pairs, chosen = step.pairs(), np.flatnonzero(step.errors > 1.0)
-    theta, r = pairs.values[chosen], beside(step.basis, pairs.leftovers[:, chosen])
+    unit = float(pairs.values.max())  # of θ, G and r, whose squares may be too large or too small
+    theta, r = pairs.values[chosen] / unit, beside(step.basis, pairs.leftovers[:, chosen] / unit)
     n_begun = n_guarded(step.count, guess.values.size)
     others = guess.vectors[:, n_begun:]
     with one_blas_thread():
-        gaps, inside = theta[None, :] - guess.values[n_begun:, None], others.T @ r
+        gaps, inside = theta[None, :] - guess.values[n_begun:, None] / unit, others.T @ r
         known = np.divide(inside, gaps, out=np.zeros_like(inside), where=gaps > NEAR * theta)
         solved = beside(step.basis, others @ known)
 
     def applied(B: np.ndarray) -> np.ndarray:
-        return beside(step.basis, theta * B - product_of(rough, B, n_threads))
+        return beside(step.basis, theta * B - product_of(rough, B / unit, n_threads))
 
     return solved_roughly(applied, r, solved)
 
