@@ -617,6 +617,19 @@ def test_a_guess_that_leads_nowhere_ends_with_the_exact_matrix(bytes_are_fast, m
     assert_within_the_certificate(model, *true_pairs(X))
 
 
+def test_a_direction_that_bytes_cannot_see_is_found():
+    """Half of the rows have giant numbers, so their bytes are 0 elsewhere, where their common direction is."""
+    rng, n, d = np.random.default_rng(0), 400, 8064
+    signs, X = np.tile([1.0, -1.0], n // 4)[:, None], np.zeros((n, 2 * d), dtype=np.float32)
+    X[: n // 2, :d] = signs * rng.normal(size=d) + 0.05 * rng.normal(size=(n // 2, d))
+    X[n // 2 :, d:] = 1.3 * signs * rng.choice([-1.0, 1.0], size=d)
+    for i in range(0, n // 2, 2):
+        X[n // 2 + i : n // 2 + i + 2, [d + i, d + d // 2 + i]] = 400.0
+    model = PCA(1, svd_solver="gram_refined").fit(X)
+    assert model.solver_reason_ == "products of bytes were too rough a guess"
+    assert_allclose(model.explained_variance_, PCA(1, svd_solver="gram_eigh").fit(X).explained_variance_, rtol=1e-6)
+
+
 # ---- time limit and callbacks ------------------------------------------------------------------------------------
 
 

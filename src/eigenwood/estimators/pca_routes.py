@@ -140,15 +140,21 @@ def from_gram(gram: np.ndarray, is_whole: bool, source: Any, scaling: Scaling, r
 
 
 def refined_route(source: Whole, request: Request) -> Steps:
-    """Yield guesses from a rough Gram matrix, then pairs by exact products; should these not settle, the exact one."""
+    """Yield guesses from a rough Gram matrix, then pairs by exact products; should these not do, the exact one.
+
+    Beside giant numbers, bytes lose small ones. A direction that is nowhere but in what was lost leaves no residual, so
+    its variance must not be one of the largest: it is at most all that was lost.
+    """
     scaling = scaling_of(source, request)
     for rough, is_whole in source.rough_grams(scaling, request.n_threads):
         if not is_whole:
             yield Step(once(from_gram, rough, False, source, scaling, request), "gram_refined", "", True, False)
+    lost = scaling.total() - float(np.trace(rough))
     products, count = source.both_ways(scaling, request.n_threads), min(request.wanted.count, source.shape[0])
     for step in refined_steps(products, rough, count, settled(source, request), request.n_threads):
-        yield Step(once(from_refined, step, source, scaling, request), "gram_refined", "", True, step.last)
-    if not step.last:
+        is_last = step.last and lost <= step.values[count - 1]
+        yield Step(once(from_refined, step, source, scaling, request), "gram_refined", "", True, is_last)
+    if not is_last:
         reason = "products of bytes were too rough a guess"
         yield from (exact._replace(reason=reason) for exact in gram_steps(source, request))
 
