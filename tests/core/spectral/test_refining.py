@@ -132,7 +132,7 @@ def test_the_guess_has_the_pairs_of_the_rough_matrix():
 
 
 def test_a_guess_that_never_settles_ends(monkeypatch):
-    """Rounding of products with a giant value is larger than the small values that are wanted beside it."""
+    """Errors of the products are larger than the values that are wanted beside the first."""
     rng, n_products = np.random.default_rng(0), 0
 
     def with_rounding(M, B, n_threads):

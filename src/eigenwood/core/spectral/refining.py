@@ -25,7 +25,7 @@ BothProducts = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # AᵀB an
 
 GUESS_TOL = 1e-5
 GUESS_BLOCK, GUESS_BASIS = 16, 256
-GUESS_PRODUCTS = 4  # times the basis, at most: beside a giant value, rounding keeps small ones from settling
+GUESS_PRODUCTS = 4  # times the basis, at most: a guess need not settle, and rounding in float32 may keep it from that
 IMAGE_COLUMNS = 4096
 GUARDS = 2  # pairs beyond the wanted, at least: they keep the last wanted one from its neighbours
 WIDTH = 4  # vectors come in whole groups of so many
