@@ -116,7 +116,7 @@ def test_moments_of_a_table_with_one_number_beside_its_step_are_right(monkeypatc
 
 
 def test_beside_a_large_offset_rounding_hides_no_numbers(monkeypatch):
-    """At ten million, float32 is rounded to whole numbers: 1 is within its rounding of steps of 2, but is not on one."""
+    """At ten million float32 numbers are whole: 1 is within their rounding of steps of 2, but is not on one."""
     X = np.float32(1e7) + np.random.default_rng(5).integers(0, 2, size=(300, 7)).astype(np.float32)
     X[::100] = np.float32(1e7) + np.array([0, 2, 4, 6, 4, 2, 0], dtype=np.float32)
     monkeypatch.setattr(stepping, "SAMPLE_ROWS", 3)  # the sample sees even numbers alone
