@@ -125,13 +125,13 @@ def test_beside_a_large_offset_rounding_hides_no_numbers(monkeypatch):
 
 
 def test_the_sums_need_no_second_matrix():
-    _, X = on_steps(9, (130, 600))
+    _, X = on_steps(9, (70, 400))
     sums_of_steps(X, Steps(0.0, 1.0))
     tracemalloc.start()
     sums_of_steps(X, Steps(0.0, 1.0))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 1.5 * 8 * 600**2
+    assert peak < 1.5 * 8 * 400**2
 
 
 def test_weighted_rows_take_the_other_way():
