@@ -596,18 +596,38 @@ def test_few_components_of_a_wide_table_are_refined(bytes_are_fast, k, dtype):
     assert_allclose(model.explained_variance_, exact, rtol=1e-6 if dtype == np.float32 else 1e-10)
 
 
+def test_no_components_are_not_refined(bytes_are_fast):
+    model = PCA(0).fit(np.random.default_rng(0).normal(size=(90, 700)))
+    assert model.solver_ != "gram_refined"
+    assert model.components_.shape == (0, 700)
+
+
 def test_without_the_instruction_bytes_are_not_tried(bytes_are_fast, monkeypatch):
     monkeypatch.setattr(pca_routes, "multiplies_bytes", lambda: False)
     assert PCA(2).fit(np.random.default_rng(0).normal(size=(90, 700))).solver_ != "gram_refined"
 
 
-def test_a_guess_that_leads_nowhere_ends_with_the_exact_matrix(monkeypatch):
+@pytest.mark.parametrize("route", ["auto", "gram_refined"])
+def test_a_guess_that_leads_nowhere_ends_with_the_exact_matrix(bytes_are_fast, monkeypatch, route):
     X = np.random.default_rng(0).normal(size=(40, 300))
     noise = np.random.default_rng(1).normal(size=(40, 40))
     monkeypatch.setattr(pca_sources, "rough_grams", lambda A, n_threads: iter([(noise @ noise.T, 300)]))
-    model = PCA(3, svd_solver="gram_refined").fit(X)
+    model = PCA(3, svd_solver=route).fit(X)
     assert (model.solver_, model.solver_reason_) == ("gram_eigh", "products of bytes were too rough a guess")
     assert_within_the_certificate(model, *true_pairs(X))
+
+
+def test_a_direction_that_bytes_cannot_see_is_found():
+    """Half of the rows have giant numbers, so their bytes are 0 elsewhere, where their common direction is."""
+    rng, n, d = np.random.default_rng(0), 400, 8064
+    signs, X = np.tile([1.0, -1.0], n // 4)[:, None], np.zeros((n, 2 * d), dtype=np.float32)
+    X[: n // 2, :d] = signs * rng.normal(size=d) + 0.05 * rng.normal(size=(n // 2, d))
+    X[n // 2 :, d:] = 1.3 * signs * rng.choice([-1.0, 1.0], size=d)
+    for i in range(0, n // 2, 2):
+        X[n // 2 + i : n // 2 + i + 2, [d + i, d + d // 2 + i]] = 400.0
+    model = PCA(1, svd_solver="gram_refined").fit(X)
+    assert model.solver_reason_ == "products of bytes were too rough a guess"
+    assert_allclose(model.explained_variance_, PCA(1, svd_solver="gram_eigh").fit(X).explained_variance_, rtol=1e-6)
 
 
 # ---- time limit and callbacks ------------------------------------------------------------------------------------

@@ -140,15 +140,21 @@ def from_gram(gram: np.ndarray, is_whole: bool, source: Any, scaling: Scaling, r
 
 
 def refined_route(source: Whole, request: Request) -> Steps:
-    """Yield guesses from a rough Gram matrix, then pairs by exact products; should these not settle, the exact one."""
+    """Yield guesses from a rough Gram matrix, then pairs by exact products; should these not do, the exact one.
+
+    Beside giant numbers, bytes lose small ones. A direction that is nowhere but in what was lost leaves no residual, so
+    its variance must not be one of the largest: it is at most all that was lost.
+    """
     scaling = scaling_of(source, request)
     for rough, is_whole in source.rough_grams(scaling, request.n_threads):
         if not is_whole:
             yield Step(once(from_gram, rough, False, source, scaling, request), "gram_refined", "", True, False)
+    lost = scaling.total() - float(np.trace(rough))
     products, count = source.both_ways(scaling, request.n_threads), min(request.wanted.count, source.shape[0])
     for step in refined_steps(products, rough, count, settled(source, request), request.n_threads):
-        yield Step(once(from_refined, step, source, scaling, request), "gram_refined", "", True, step.last)
-    if not step.last:
+        is_last = step.last and lost <= step.values[count - 1]
+        yield Step(once(from_refined, step, source, scaling, request), "gram_refined", "", True, is_last)
+    if not is_last:
         reason = "products of bytes were too rough a guess"
         yield from (exact._replace(reason=reason) for exact in gram_steps(source, request))
 
@@ -260,7 +266,7 @@ def auto_steps(source: Any, request: Request) -> Steps:
     """Yield the steps of the planned route; from Krylov it turns to a direct one when that is the shorter way."""
     plan = planned(source, request)
     if plan.fallback is None:
-        yield from (step._replace(reason=plan.reason) for step in ROUTES[plan.route](source, request))
+        yield from (step._replace(reason=step.reason or plan.reason) for step in ROUTES[plan.route](source, request))
         return
     errors: list[float] = []
     for step, inner in krylov_route(source, request):
@@ -315,8 +321,8 @@ def is_refinable(source: Any, wanted: Wanted) -> bool:
         is_dense
         and source.is_wide()
         and wanted.share is None
-        and wanted.count <= FEW * source.shape[0]
-        and (multiplies_bytes())
+        and 0 < wanted.count <= FEW * source.shape[0]
+        and multiplies_bytes()
     )
 
 

@@ -100,3 +100,19 @@ def test_both_products_have_the_same_bits_for_any_number_of_threads(n_vectors):
     for other in others:
         for got, expected in zip(other, one, strict=True):
             assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("n_vectors", [1, packing.FEW_VECTORS + 1])
+def test_long_sums_beside_a_giant_number_do_not_drift(n_vectors):
+    """All other rows have the same small number in its column; in one long float32 sum each is rounded the same way."""
+    n = 3000
+    X = np.zeros((n, 5), dtype=np.float32)
+    X[3, 2] = 1e6
+    A = Centred(X, np.ones(n), X.mean(axis=0, dtype=np.float64), np.ones(5))
+    B = np.full((n, n_vectors), -1.0 / n)
+    B[3] += 1.0
+    lifted, product = products_both_ways(A, B)
+    exact = (X - A.mean).T @ B
+    assert_allclose(lifted[2], exact[2], rtol=1e-6)
+    assert_allclose(product[3], ((X - A.mean) @ exact)[3], rtol=1e-6)
+    assert_allclose(normal_of_packed(packed(A), B)[3], product[3], rtol=1e-6)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from eigenwood.core.spectral import refining
 from eigenwood.core.spectral.pairs import settled_at
 from eigenwood.core.spectral.refining import (
     CORRECTED,
@@ -66,6 +67,18 @@ def test_the_pairs_are_exact(name, count):
     assert (lifted[real] <= 1.5 * settled_at(pairs.values, 1e-10)[real]).all()
 
 
+@pytest.mark.parametrize("unit", [1e-140, 1e140])
+def test_values_whose_squares_are_beyond_numbers(unit):
+    """AAᵀ of numbers near the square root of what a float64 can hold: its square cannot be held."""
+    products = Products(SPECTRA["falling"])
+    near = rough(products.A, 1e-3)
+    *_, step = refined_steps(lambda B: (np.sqrt(unit) * products(B)[0], unit * products(B)[1]), unit * near, 4, 1e-10)
+    *_, plain = refined_steps(products, near, 4, 1e-10)
+    assert step.last
+    assert step.basis.shape == plain.basis.shape
+    assert_allclose(step.pairs().values, unit * plain.pairs().values, rtol=1e-12)
+
+
 def test_every_round_leaves_less():
     products = Products(SPECTRA["falling"])
     steps = list(refined_steps(products, rough(products.A, 1e-3), 5, 1e-11))
@@ -116,6 +129,22 @@ def test_the_guess_has_the_pairs_of_the_rough_matrix():
     assert_allclose(guess.values[:4], 1e30 * SPECTRA["falling"][:4], rtol=1e-4)
     left = M @ guess.vectors[:, :4] - guess.vectors[:, :4] * guess.values[:4]
     assert np.linalg.norm(left, axis=0).max() <= 1e-4 * 1e30
+
+
+def test_a_guess_that_never_settles_ends(monkeypatch):
+    """Errors of the products are larger than the values that are wanted beside the first."""
+    rng, n_products = np.random.default_rng(0), 0
+
+    def with_rounding(M, B, n_threads):
+        nonlocal n_products
+        n_products += B.shape[1]
+        assert n_products <= refining.GUESS_PRODUCTS * refining.GUESS_BASIS + refining.WIDTH
+        return M @ B + 1e-3 * rng.normal(size=B.shape).astype(B.dtype)
+
+    monkeypatch.setattr(refining, "product_of", with_rounding)
+    monkeypatch.setattr(refining, "GUESS_BASIS", 24)
+    guess = first_guess(np.diag(np.r_[1.0, np.full(59, 1e-6)]), 3, 1)
+    assert_allclose(guess.values[0], 1.0, rtol=0.1)
 
 
 @pytest.mark.parametrize("seed", range(5))

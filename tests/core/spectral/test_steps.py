@@ -1,5 +1,7 @@
 """Sums of numbers that are steps: without rounding, and only where all numbers are on steps."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -111,6 +113,25 @@ def test_moments_of_a_table_with_one_number_beside_its_step_are_right(monkeypatc
     assert steps_of(X) is not None
     centred = X - X.mean(axis=0)
     assert_allclose(moments_of(X, np.ones(300)).scatter, centred.T @ centred, rtol=1e-10, atol=1e-8)
+
+
+def test_beside_a_large_offset_rounding_hides_no_numbers(monkeypatch):
+    """At ten million float32 numbers are whole: 1 is within their rounding of steps of 2, but is not on one."""
+    X = np.float32(1e7) + np.random.default_rng(5).integers(0, 2, size=(300, 7)).astype(np.float32)
+    X[::100] = np.float32(1e7) + np.array([0, 2, 4, 6, 4, 2, 0], dtype=np.float32)
+    monkeypatch.setattr(stepping, "SAMPLE_ROWS", 3)  # the sample sees even numbers alone
+    centred = X - X.mean(axis=0, dtype=np.float64)
+    assert_allclose(moments_of(X, np.ones(300)).scatter, centred.T @ centred, rtol=1e-6, atol=1e-4)
+
+
+def test_the_sums_need_no_second_matrix():
+    _, X = on_steps(9, (70, 400))
+    sums_of_steps(X, Steps(0.0, 1.0))
+    tracemalloc.start()
+    sums_of_steps(X, Steps(0.0, 1.0))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.5 * 8 * 400**2
 
 
 def test_weighted_rows_take_the_other_way():

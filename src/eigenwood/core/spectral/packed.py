@@ -22,6 +22,7 @@ GROUP = 4  # vectors, and rows, that are multiplied together
 BLOCKS_AT_ONCE = 64  # while packing: so much of a row is read at a time
 BLOCKS_OF_A_CALL = 16  # that are multiplied: with fewer, threads would wait for Python
 FEW_VECTORS = 24  # up to so many, loops are faster than BLAS
+SHORT_SUM, BLAS_SUM = 64, 256  # rows that are summed in the type of A, by loops and by BLAS; these sums in float64
 IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # sums may be made in lanes; the same ones on every call
 
 
@@ -85,9 +86,11 @@ def _by_blas(A: Centred, B: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.
 
     def work(columns: slice, total: np.ndarray) -> None:
         block = source.block(rows, columns)
-        products = vectors @ block
-        add_to(total, products @ block.T)
+        products = np.zeros((vectors.shape[0], block.shape[1]))
+        for some in row_blocks(block.shape[0], BLAS_SUM):
+            add_to(products, vectors[:, some] @ block[some])
         images[:, columns] = products
+        add_to(total, images[:, columns] @ block.T)
 
     total = summed(work, row_blocks(A.X.shape[1], MOST_WIDTH), vectors.shape, n_threads)
     return images.T, np.ascontiguousarray(total.T)
@@ -190,16 +193,29 @@ def turn_to_image(products, factor, rests, total):
     return along
 
 
-@njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
+@njit(cache=True, nogil=True)
 def write_products(A, start, stop, shift, vectors, products):
-    """Write Aᵀv of a group of vectors for a range of columns, four rows at a time; A may be whole numbers, and a shift
-    may be taken off each column.
+    """Write Aᵀv of a group of vectors for a range of columns: a few rows in the type of v, their sums in float64.
+
+    Beside an entry that is far larger than all others, each row would be rounded the same way, again and again.
     """
-    (n_rows, n_columns), number = (A.shape[0], stop - start), products.dtype.type
+    sums = np.zeros((GROUP, stop - start))
+    for first in range(0, A.shape[0], SHORT_SUM):
+        write_short_products(A, first, min(first + SHORT_SUM, A.shape[0]), start, stop, shift, vectors, products)
+        for g in range(GROUP):
+            for j in range(stop - start):
+                sums[g, j] += products[g, j]
+    products[:, : stop - start] = sums
+
+
+@njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
+def write_short_products(A, first, last, start, stop, shift, vectors, products):
+    """Write the same over some rows, four at a time; A may be whole numbers, and a shift be taken off each column."""
+    n_columns, number = stop - start, products.dtype.type
     a, b, c, d = vectors[0], vectors[1], vectors[2], vectors[3]
     t, u, v, w = products[0, :n_columns], products[1, :n_columns], products[2, :n_columns], products[3, :n_columns]
     t[:], u[:], v[:], w[:] = 0, 0, 0, 0
-    for i in range(0, n_rows - GROUP + 1, GROUP):
+    for i in range(first, last - GROUP + 1, GROUP):
         p, q, r, s = A[i, start:stop], A[i + 1, start:stop], A[i + 2, start:stop], A[i + 3, start:stop]
         # by name, because the compiler cannot know that writing to t leaves them as they are
         a0, a1, a2, a3 = a[i], a[i + 1], a[i + 2], a[i + 3]
@@ -213,7 +229,7 @@ def write_products(A, start, stop, shift, vectors, products):
             u[j] += b0 * x + b1 * y + b2 * z + b3 * o
             v[j] += c0 * x + c1 * y + c2 * z + c3 * o
             w[j] += d0 * x + d1 * y + d2 * z + d3 * o
-    for i in range(n_rows - n_rows % GROUP, n_rows):
+    for i in range(last - (last - first) % GROUP, last):
         for j in range(n_columns):
             x = number(A[i, start + j]) - (number(0) if shift is None else shift[j])
             t[j] += a[i] * x

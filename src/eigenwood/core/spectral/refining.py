@@ -25,6 +25,7 @@ BothProducts = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # AᵀB an
 
 GUESS_TOL = 1e-5
 GUESS_BLOCK, GUESS_BASIS = 16, 256
+GUESS_PRODUCTS = 4  # times the basis, at most: a guess need not settle, and rounding in float32 may keep it from that
 IMAGE_COLUMNS = 4096
 GUARDS = 2  # pairs beyond the wanted, at least: they keep the last wanted one from its neighbours
 WIDTH = 4  # vectors come in whole groups of so many
@@ -58,7 +59,8 @@ class RefinedStep(NamedTuple):
         with one_blas_thread():
             vectors, product = self.basis @ turn, self.product @ turn
         is_real = along > NOTHING * along.max(initial=0.0)
-        values = np.divide(squares_of(product), along, out=along.copy(), where=is_real)
+        lengths = np.sqrt(along, out=np.ones_like(along), where=is_real)  # first, because squares of squares overflow
+        values = np.where(is_real, squares_of(product / lengths), along)
         return Pairs(values, vectors, product - vectors * values)
 
     def images(self, n_threads: int = 1) -> np.ndarray:
@@ -106,7 +108,7 @@ def n_guarded(count: int, most: int) -> int:
 
 
 def first_guess(rough: np.ndarray, count: int, n_threads: int) -> Pairs:
-    """Return the pairs of the rough matrix that Lanczos has seen by the time the wanted ones have settled."""
+    """Return the pairs of the rough matrix that Lanczos has seen by the time the wanted ones have settled, or soon."""
     unit = float(rough.diagonal().max()) or 1.0
     narrow = (rough / unit).astype(np.float32)  # far more exact than a guess need be
 
@@ -114,7 +116,8 @@ def first_guess(rough: np.ndarray, count: int, n_threads: int) -> Pairs:
         return product_of(narrow, B.astype(np.float32), n_threads).astype(np.float64)
 
     block = WIDTH if count <= GUESS_BLOCK else GUESS_BLOCK
-    rule = KrylovRule(GUESS_TOL, block, max(3 * count, GUESS_BASIS), seed=0)
+    capacity = max(3 * count, GUESS_BASIS)
+    rule = KrylovRule(GUESS_TOL, block, capacity, seed=0, max_products=GUESS_PRODUCTS * capacity)
     *_, step = krylov_steps(operator, rough.shape[0], Wanted(count), float(np.trace(rough)) / unit, rule)
     with one_blas_thread():
         return Pairs(unit * step.values, step.basis @ step.rotation, np.empty((0, step.values.size)))
@@ -127,9 +130,11 @@ def ritz_step(basis, lifted, product, rough, count, tol, before, n_threads) -> R
     values, rotation = values[::-1].copy(), np.ascontiguousarray(rotation[:, ::-1])
     step = RefinedStep(basis, lifted, product, values, rotation, count, np.empty(0), False, False)
     pairs = step.pairs()
-    squares = np.einsum("ij,ij->j", pairs.leftovers, product_of(rough, pairs.leftovers, n_threads))
-    floor = max(tol * float(pairs.values.max(initial=0.0)), np.finfo(float).tiny)
-    lengths = np.sqrt(np.maximum(squares, 0.0) / np.maximum(pairs.values, floor))
+    unit = float(pairs.values.max(initial=0.0)) or 1.0
+    left = pairs.leftovers / unit
+    squares = np.einsum("ij,ij->j", left, product_of(rough, left, n_threads))
+    floor = max(tol * unit, np.finfo(float).tiny)
+    lengths = unit * np.sqrt(np.maximum(squares, 0.0) / np.maximum(pairs.values, floor))
     bounds = SURE * settled_at(pairs.values, tol)
     errors = np.divide(lengths, bounds, out=np.zeros(count), where=bounds > 0.0)  # without variance nothing is left
     largest, is_all = float(errors.max()), basis.shape[1] == basis.shape[0]
@@ -143,16 +148,17 @@ def corrections(step: RefinedStep, guess: Pairs, rough: np.ndarray, n_threads: i
     The guess solves it along its own vectors, and conjugate gradients do the rest.
     """
     pairs, chosen = step.pairs(), np.flatnonzero(step.errors > 1.0)
-    theta, r = pairs.values[chosen], beside(step.basis, pairs.leftovers[:, chosen])
+    unit = float(pairs.values.max())  # of θ, G and r, whose squares may be too large or too small
+    theta, r = pairs.values[chosen] / unit, beside(step.basis, pairs.leftovers[:, chosen] / unit)
     n_begun = n_guarded(step.count, guess.values.size)
     others = guess.vectors[:, n_begun:]
     with one_blas_thread():
-        gaps, inside = theta[None, :] - guess.values[n_begun:, None], others.T @ r
+        gaps, inside = theta[None, :] - guess.values[n_begun:, None] / unit, others.T @ r
         known = np.divide(inside, gaps, out=np.zeros_like(inside), where=gaps > NEAR * theta)
         solved = beside(step.basis, others @ known)
 
     def applied(B: np.ndarray) -> np.ndarray:
-        return beside(step.basis, theta * B - product_of(rough, B, n_threads))
+        return beside(step.basis, theta * B - product_of(rough, B / unit, n_threads))
 
     return solved_roughly(applied, r, solved)
 

@@ -20,6 +20,7 @@ LEAST_VALUES, FEWEST_COLUMNS = 2**20, 64  # of a table: with fewer there is noth
 SAMPLE_ROWS = 64
 MOST_STEPS = 255
 ROUNDING = 4.0  # units of the type's precision that a number may lie beside its step
+MOST_BESIDE = 1e-2  # of a step: where rounding is more, as beside a large offset, a number may be of another scale
 PIECES_AT_ONCE, ROWS_AT_ONCE = 4, 252  # a piece is 16 times as long, so no task writes to two
 TURNED_ROWS = 64
 
@@ -56,8 +57,9 @@ def steps_of(X: np.ndarray) -> Steps | None:
     if not n_steps < MOST_STEPS + 0.5:
         return None
     steps = Steps(values[0], span / round(n_steps))
-    beside = (values - values[0]) / steps.step
-    return steps if np.abs(beside - beside.round()).max() * steps.step <= tolerance(X.dtype, steps) else None
+    places = (values - values[0]) / steps.step
+    beside, most_beside = np.abs(places - places.round()).max() * steps.step, tolerance(X.dtype, steps)
+    return steps if beside <= most_beside <= MOST_BESIDE * steps.step else None
 
 
 def tolerance(dtype: np.dtype, steps: Steps) -> float:
@@ -96,22 +98,25 @@ def sums_of_steps(X: np.ndarray, steps: Steps, n_threads: int = 1) -> StepSums |
             pieces.sums[p] = np.sum([part for part, _ in parts[p * per_piece : (p + 1) * per_piece]], axis=0)
         add_pieces(pieces, n_pieces + 1, total, n_threads)
         sums += pieces.sums[: n_pieces + 1].sum(axis=0)
-    return StepSums(steps.low + steps.step * (OFFSET + sums / n), steps.step**2 * about_mean(total, sums, n))
+    scatter = about_mean(total, sums, n)
+    scatter *= steps.step**2
+    return StepSums(steps.low + steps.step * (OFFSET + sums / n), scatter)
 
 
 def about_mean(products: np.ndarray, sums: np.ndarray, n: int) -> np.ndarray:
     """Return Σ (c - m)(c - m)ᵀ of n whole numbers c of mean m from Σ c cᵀ, which it changes, and Σ c.
 
-    The nearest whole number to m is taken off first, still without rounding, so a constant has a variance of 0.
+    The nearest whole number to m is taken off first, still without rounding, so a constant has a variance of 0. Row by
+    row: a second matrix of this size may not fit in the memory.
 
     >>> about_mean(np.array([[27.0]]), np.array([9.0]), 3)
     array([[0.]])
     """
     near = np.rint(sums / n)
-    across = np.outer(near, sums)
-    products -= across + across.T - n * np.outer(near, near)
     rest = sums - n * near
-    products -= np.outer(rest, rest) / n
+    for row, its_near, its_sum, its_rest in zip(products, near, sums, rest, strict=True):
+        row -= its_near * sums + its_sum * near - (n * its_near) * near
+        row -= its_rest * rest / n
     return products
 
 
