@@ -25,7 +25,7 @@ WORD = 64  # bytes
 TILE = 4  # rows
 PIECE = 4032  # codes of a row that are summed as whole numbers: 63 words, because rows that start a power of two apart
 # drive each other from the cache; below 2**31 / 2**15, so that no sum is too large
-NEAR_ROWS = 64  # so many rows are met by all others before the next ones: they stay in the cache
+NEAR_ROWS = 128  # so many rows are met by all others before the next ones: they stay in the cache
 OFFSET = 128  # makes a code a number without a sign
 
 

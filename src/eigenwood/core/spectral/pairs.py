@@ -124,16 +124,16 @@ def straightened(vectors: np.ndarray, n_threads: int = 1) -> np.ndarray:
     those behind it.
     """
     blocks = row_blocks(vectors.shape[0], PRODUCT_ROWS)
-    V, turned = vectors, np.empty(vectors.shape, order="F")
+    V, turned = vectors, np.empty(vectors.shape, dtype=vectors.dtype, order="F")
     for _ in range(MOST_ROUNDS):
         products = products_of_columns(V, n_threads)
         lengths = np.sqrt(products.diagonal())
         if lengths.size == 0 or lengths.min() <= SHORT * lengths.max():
-            return orthonormal(vectors)
+            return orthonormal(vectors.astype(np.float64, copy=False))
         angles = products / lengths[:, None] / lengths[None, :]
         skew = float(np.abs(angles - np.eye(lengths.size)).max())
         if skew > SKEW:
-            return orthonormal(vectors)
+            return orthonormal(vectors.astype(np.float64, copy=False))
         lower = linalg.cholesky(angles, lower=True, check_finite=False)
         turn = linalg.solve_triangular(lower, np.diag(1.0 / lengths), lower=True, check_finite=False).T
         results_of(partial(_turn, V, turn, turned), blocks, n_threads)
@@ -159,7 +159,7 @@ def _products(V: np.ndarray, rows: slice) -> np.ndarray:
 
 
 def _turn(V: np.ndarray, turn: np.ndarray, turned: np.ndarray, rows: slice) -> None:
-    turned.T[:, rows] = turn.T @ V[rows].T
+    turned.T[:, rows] = turn.T @ V[rows].T.astype(np.float64, copy=False)
 
 
 def with_null_pairs(pairs: Pairs, count: int, nothing: float) -> Pairs:

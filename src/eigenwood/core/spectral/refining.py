@@ -66,7 +66,7 @@ class RefinedStep(NamedTuple):
     def images(self, n_threads: int = 1) -> np.ndarray:
         """Return Aᵀu of the wanted pairs, (d, count)."""
         turn = np.ascontiguousarray(self.rotation[:, : self.count].T, dtype=self.lifted.dtype)
-        images = np.empty((self.count, self.lifted.shape[0]))
+        images = np.empty((self.count, self.lifted.shape[0]), dtype=self.lifted.dtype)
 
         def work(columns: slice) -> None:
             images[:, columns] = turn @ self.lifted.T[:, columns]
