@@ -266,7 +266,7 @@ def test_numbers_whose_squares_overflow_are_refused_or_right(route, size, dtype)
         assert sentence.startswith("PCA: X must ")
 
 
-@pytest.mark.parametrize("route", ["auto", "covariance_eigh", "gram_eigh", "krylov"])
+@pytest.mark.parametrize("route", ["auto", "covariance_eigh", "gram_eigh", "gram_refined", "krylov"])
 def test_same_bits_for_any_number_of_threads(route):
     X = rows(10, (700, 60), np.float32)
     one, *others = (PCA(4, svd_solver=route, n_jobs=n_jobs).fit(X) for n_jobs in (1, 2, 8))
@@ -289,7 +289,7 @@ def numbers_of(model, X):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(1500, 300), (200, 700)], ids=["tall", "wide"])
-@pytest.mark.parametrize("route", ["auto", "gram_eigh", "krylov", "randomized", "oja"])
+@pytest.mark.parametrize("route", ["auto", "gram_eigh", "gram_refined", "krylov", "randomized", "oja"])
 def test_same_bits_for_any_number_of_threads_of_blas(route, shape, dtype):
     """A product that BLAS splits over its threads has other bits than one that it does not."""
     X = rows(10, shape, dtype, decay=0.995)

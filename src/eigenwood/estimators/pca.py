@@ -77,9 +77,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         Divide the scores by their standard deviations.
     svd_solver : str, default='auto'
         'covariance_eigh', 'gram_eigh' (for fewer rows than columns), 'gram_refined' (the same, first roughly from
-        bytes, then by exact products), 'full' (SVD of the rows), 'krylov' or 'arpack'
-        (block Lanczos until the residuals are small), 'randomized', 'power' (the lecture's, one component at a time),
-        'oja' (stochastic). 'auto' takes the cheapest exact one; ``solver_`` and ``solver_reason_`` tell which and why.
+        bytes, then by exact products), 'full' (SVD of the rows), 'krylov' or 'arpack' (block Lanczos until the
+        residuals are small), 'randomized', 'power' (the lecture's, one component at a time), 'oja' (stochastic).
+        'auto' takes the cheapest exact one; ``solver_`` and ``solver_reason_`` tell which and why.
     tol : float, default=0.0
         Iterations end when ‖Cv - λv‖ is at most this times the largest variance; 0 is 1e-5 for
         float32 and 1e-8 for float64.

@@ -100,3 +100,13 @@ def single_leaf(value):
         weight=np.array([3.0]),
         value=value,
     )
+
+
+def questions_and_rows_around_zero():
+    """Yield a tree that asks all features for one threshold, and rows that are equal to it and next to it."""
+    tree = case(n_trees=1, n_classes=(2,)).trees[0]
+    largest = np.finfo(np.float64).max
+    for threshold in (0.0, -0.0, 1e-310, 0.1, largest, -largest):
+        values = [0.0, -0.0, 5e-324, -5e-324, 0.1, largest, -largest, *np.nextafter(threshold, [-1e300, 1e300])]
+        asked = tree._replace(threshold=np.where(tree.feature == -2, -2.0, threshold))
+        yield asked, np.repeat(np.array(values)[:, None], 4, axis=1)

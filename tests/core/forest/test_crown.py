@@ -151,12 +151,7 @@ def test_infinity_is_reported_and_goes_to_its_side(infinity):
 
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")  # said only without the JIT
 def test_equal_to_the_threshold_goes_left_also_around_zero():
-    tree = cases.case(n_trees=1, n_classes=(2,)).trees[0]
-    largest = np.finfo(np.float64).max
-    for threshold in (0.0, -0.0, 1e-310, 0.1, largest, -largest):
-        asked = tree._replace(threshold=np.where(tree.feature == -2, -2.0, threshold))
-        values = [0.0, -0.0, 5e-324, -5e-324, 0.1, largest, -largest, *np.nextafter(threshold, [-1e300, 1e300])]
-        X = np.repeat(np.array(values)[:, None], 4, axis=1)
+    for asked, X in cases.questions_and_rows_around_zero():
         assert_array_equal(
             crowned_means(crowned(packed([asked], GINI, [0, 2]), NEVER), X).values, naive.means([asked], X)
         )

@@ -4,7 +4,7 @@
     measure     AAᵀU, exact           Ritz pairs (θ, u) of the span, what is left: r = AAᵀu - θu
     correct     (θ - G) δ = r  beside U, roughly      G stands for AAᵀ, which is never made; the span grows by the δ
 
-(Jacobi, Davidson.) A round takes off what G knows right of AAᵀ: with bytes a factor of thirty and more. It ends where
+(Jacobi, Davidson.) A round takes off what G knows right of AAᵀ: with bytes a factor of ten and more. It ends where
 the residuals of the components, ‖AᵀAv - θv‖ = ‖Aᵀr‖ / √θ, are settled; G estimates these lengths too.
 """
 
