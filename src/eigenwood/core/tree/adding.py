@@ -14,7 +14,15 @@ import numpy as np
 from numba import njit
 
 from eigenwood.core.bits import ONE
-from eigenwood.core.compiling import uncounted
+from eigenwood.core.compiling import inlined, uncounted
+
+
+@inlined
+def code_at(columns, table, at, row, own):
+    """Return the code of a row in column ``at``: that of ``own`` in a table by row, or if this has no rows in one by
+    column.
+    """
+    return np.int64(table[own, at]) if table.shape[0] > 0 else np.int64(columns[at, row])
 
 
 @uncounted
@@ -178,9 +186,8 @@ def lines_of(codes, rows, candidate, feature):
     """Return the line of the sums on which each row stands in one column."""
     lines = np.empty(rows.size, dtype=np.int64)
     if candidate < codes.feature.size:
-        column = codes.columns[candidate]
         for i in range(rows.size):
-            lines[i] = column[rows[i]]
+            lines[i] = code_at(codes.columns, codes.by_row, candidate, rows[i], rows[i])
         return lines
     entry_start, entries, common = codes.entry_start, codes.entries, codes.slot_feature.size
     first = place_of(codes.slot_feature, feature)

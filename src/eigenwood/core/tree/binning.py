@@ -35,8 +35,8 @@ COLUMN_BLOCK = 8  # columns of a C-contiguous matrix that share a cache line
 MOST_FEW, HASH_SIZE, HASH_BITS = 1024, 4096, np.uint64(4095)  # so few values are found by a hash table
 ITSELF = np.empty(0, dtype=np.int32)
 WIDE, NARROW_CODES, NARROW = 64, 256, np.uint8  # so many columns of so few codes have bytes as codes …
-LARGE = 1 << 22  # … and if there are so many in all, they are kept by row too
-TILE = 64  # rows that are turned at once
+LARGE = 1 << 22  # … and if there are so many in all, they are kept by row
+TILE = 64  # columns, and rows of them, that are turned at once
 WIDEST_TABLE = 1 << 21  # whole numbers in a range up to this are ranked by a table instead of by sorting
 
 
@@ -53,10 +53,15 @@ class Features(NamedTuple):
 
 
 class Codes(NamedTuple):
-    """The coded rows: columns whose codes are all stored, then those of which only the rare ones are."""
+    """The coded rows: columns whose codes are all stored, then those of which only the rare ones are.
+
+    Codes are stored once, by column or by row; the other table has no rows. A node of a forest looks at some columns
+    out of many: each code that it reads of a large table comes from the memory. The codes of its rows can be brought
+    together instead, if those of a row stand side by side.
+    """
 
     columns: np.ndarray  # (n_columns, n_rows) uint16, or uint8 where many columns have few codes
-    by_row: np.ndarray  # (n_rows, n_columns) uint8: the same for the few rows of a small node; without rows if not kept
+    by_row: np.ndarray  # (n_rows, n_columns) uint8: a large table of such columns
     feature: np.ndarray  # (n_columns,) which feature a column is
     start: np.ndarray  # (n_columns + 1,) where the codes of a column begin in ``meaning``
     meaning: np.ndarray  # the feature's code behind each code of a column
@@ -99,7 +104,11 @@ def binned_dense(X, n_categories, rare_share: float, n_threads: int, max_bins: i
     ``n_categories`` has, for each column, -1 for numbers, and for a category the number of its codes, which stand in
     X already. ``rare_share`` is the largest share of rare entries for which a column is kept by those only.
     """
+    return joined(coded_columns(X, n_categories, rare_share, n_threads, max_bins), n_categories, X.shape[0])
 
+
+def coded_columns(X, n_categories, rare_share: float, n_threads: int, max_bins: int) -> list:
+    """Return the columns of a dense matrix as codes, one by one."""
     rooms: SimpleQueue[np.ndarray] = SimpleQueue()  # fresh memory for every block would cost as much as the copy
     for _ in range(n_threads):
         rooms.put(np.empty((COLUMN_BLOCK, X.shape[0])))
@@ -117,7 +126,7 @@ def binned_dense(X, n_categories, rare_share: float, n_threads: int, max_bins: i
         return [kept(columns[i], n_categories[first + i], rare_share, max_bins) for i in range(columns.shape[0])]
 
     blocks = results_of(block, range(0, X.shape[1], COLUMN_BLOCK), n_threads)
-    return joined([column for part in blocks for column in part], n_categories, X.shape[0])
+    return [column for part in blocks for column in part]
 
 
 def binned_sparse(X, n_categories, n_threads: int, max_bins: int = MOST_CODES) -> Binned:
@@ -313,42 +322,51 @@ def quantile_bins(codes, distinct, counts, n_missing: int, n_bins: int) -> Ranke
     return Ranked(new_codes, ITSELF, distinct[first], distinct[last], np.bincount(new_codes), n_missing, False)
 
 
-def rows_together(columns: np.ndarray) -> np.ndarray:
-    """Return the codes row by row where a few rows of many columns would lie far apart; else no rows.
+def stored_codes(columns: list, whole: list, n_rows: int, dtype) -> tuple[np.ndarray, np.ndarray]:
+    """Return the codes of some columns by column and by row; one of the two tables has no rows."""
+    if dtype == NARROW and len(whole) * n_rows >= LARGE:
+        return np.empty((len(whole), 0), dtype=dtype), stored_by_row(columns, whole, n_rows)
+    return stored_by_column(columns, whole, n_rows, dtype), np.empty((0, len(whole)), dtype=NARROW)
 
-    A small node of a forest looks at some columns out of many: each code it reads of a large table comes from the
-    memory. The codes of its rows can be brought together instead, if those of a row stand side by side.
-    """
-    n_columns, n_rows = columns.shape
-    by_row = np.empty((n_rows if columns.dtype == NARROW and columns.size >= LARGE else 0, n_columns), dtype=NARROW)
-    write_by_row(columns, by_row)
-    return by_row
+
+def stored_by_column(columns: list, whole: list, n_rows: int, dtype) -> np.ndarray:
+    """Return the codes of some columns one below the other; the columns give them away."""
+    table = np.empty((len(whole), n_rows), dtype=dtype)
+    for i, j in enumerate(whole):
+        found, _ = columns[j]
+        table[i], columns[j] = found.codes, (without_codes(found), None)
+    return table
+
+
+def stored_by_row(columns: list, whole: list, n_rows: int) -> np.ndarray:
+    """Return the same side by side."""
+    table = np.empty((n_rows, len(whole)), dtype=NARROW)
+    for first in range(0, len(whole), TILE):
+        write_by_row(stored_by_column(columns, whole[first : first + TILE], n_rows, NARROW), first, table)
+    return table
 
 
 @njit(cache=True, nogil=True)
-def write_by_row(columns, by_row):
-    """Write a table of columns row by row, a few rows at a time: those stay in the cache."""
-    for first in range(0, by_row.shape[0], TILE):
-        for j in range(by_row.shape[1]):
-            for i in range(first, min(first + TILE, by_row.shape[0])):
-                by_row[i, j] = columns[j, i]
+def write_by_row(columns, at, table):
+    """Write some columns side by side from place ``at`` on, a few rows at a time: those stay in the cache."""
+    for first in range(0, table.shape[0], TILE):
+        for j in range(columns.shape[0]):
+            for i in range(first, min(first + TILE, table.shape[0])):
+                table[i, at + j] = columns[j, i]
 
 
 def joined(columns: list, n_categories, n_rows: int) -> Binned:
-    """Return the columns as one table; they give their codes away, so that no two copies of all are there."""
+    """Return the columns as one table."""
     whole = [j for j, (_, rare) in enumerate(columns) if rare is None]
     thin = [j for j, (_, rare) in enumerate(columns) if rare is not None]
     sizes = np.array([found.lows.size for found, _ in columns])
     n_codes = sizes + np.array([found.n_missing > 0 for found, _ in columns])
     is_narrow = len(whole) >= WIDE and n_codes[whole].max() <= NARROW_CODES
-    dense = np.empty((len(whole), n_rows), dtype=NARROW if is_narrow else np.uint16)
-    for i, j in enumerate(whole):
-        found, _ = columns[j]
-        dense[i], columns[j] = found.codes, (without_codes(found), None)
+    by_column, by_row = stored_codes(columns, whole, n_rows, NARROW if is_narrow else np.uint16)
     slot_feature, slot_code, entry_start, entries = entries_by_row(thin, columns, n_codes, n_rows)
     codes = Codes(
-        dense,
-        rows_together(dense),
+        by_column,
+        by_row,
         np.array(whole, dtype=np.int32),
         starts(n_codes[whole]),
         np.concatenate([np.arange(n_codes[j], dtype=np.int32) for j in whole] or [np.empty(0, np.int32)]),

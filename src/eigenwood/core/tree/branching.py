@@ -20,7 +20,7 @@ from eigenwood.core.compiling import counted, uncounted
 from eigenwood.core.distinct import mixed
 from eigenwood.core.sorting import sorted_order
 from eigenwood.core.tree.absolute import rows_by_line
-from eigenwood.core.tree.adding import code_of, lines_of
+from eigenwood.core.tree.adding import code_at, code_of, lines_of
 from eigenwood.core.tree.binning import CATEGORY
 from eigenwood.core.tree.cutting import tie_of
 from eigenwood.core.tree.impurity import (
@@ -250,18 +250,18 @@ def moved_rows(codes, features, rows, split, lines, spare):
     if at < codes.feature.size and features.kind[split.feature] != CATEGORY:
         # of a column with missing values the last code is theirs
         missing = codes.start[at + 1] - codes.start[at] - 1 if split.missing_left == 1 else -1
-        return moved_by_code(codes.columns, at, split.below, missing, rows, spare)
+        return moved_by_code(codes.columns, codes.by_row, at, split.below, missing, rows, spare)
     side, own = sides_of(codes, features, split, lines), lines_of(codes, rows, at, split.feature)
     return moved_by_line(side, own, rows, spare)
 
 
 @uncounted
-def moved_by_code(columns, at, below, missing, rows, spare):
+def moved_by_code(columns, by_row, at, below, missing, rows, spare):
     """Do so where codes up to ``below``, and that of missing numbers if it is not -1, go left."""
     n_left = n_right = 0
     for i in range(rows.size):
         row = rows[i]
-        code = np.int64(columns[at, row])
+        code = code_at(columns, by_row, at, row, row)
         left = int(code <= below or code == missing)
         rows[n_left] = row
         spare[n_right] = row

@@ -20,7 +20,7 @@ import numpy as np
 from eigenwood.core.bits import ONE, add_member, is_member, taken_out, word_count
 from eigenwood.core.compiling import inlined, uncounted
 from eigenwood.core.distinct import mixed
-from eigenwood.core.tree.adding import add_up_slots, cleared, write_groups
+from eigenwood.core.tree.adding import add_up_slots, cleared, code_at, write_groups
 from eigenwood.core.tree.branching import (
     DEFAULT_LEFT,
     FEATURE,
@@ -85,7 +85,7 @@ class Hand(NamedTuple):
     weights: np.ndarray
     pulls: np.ndarray  # (SMALL,) of the node at hand: weight times distance from the mean
     own: np.ndarray  # (SMALL,) which of these rows the nodes below have
-    table: np.ndarray  # (SMALL, n_columns) their codes, if the table is kept by row too, or all are looked at
+    table: np.ndarray  # (SMALL, n_columns) their codes, if the table is kept by row, or all are looked at
     entry_start: np.ndarray  # (SMALL + 1,) their thin columns: entries in slots that some of them have …
     entries: np.ndarray
     slot_at: np.ndarray  # (n_slots,) … where such a slot of the table is found, and -1 for others
@@ -492,12 +492,9 @@ def write_keys(codes, features, hand, at, start, n):
 @uncounted
 def gather_keys(columns, table, at, rows, own, start, n, keys):
     """Write the keys of some rows, from the table of those at hand if there is one."""
-    if table.shape[0] > 0:
-        for i in range(n):
-            keys[i] = (np.uint32(table[own[start + i], at]) << PLACE_BITS) | own[start + i]
-    else:
-        for i in range(n):
-            keys[i] = (np.uint32(columns[at, rows[i]]) << PLACE_BITS) | own[start + i]
+    for i in range(n):
+        code = np.uint32(code_at(columns, table, at, rows[i], own[start + i]))
+        keys[i] = (code << PLACE_BITS) | own[start + i]
 
 
 @uncounted
@@ -639,10 +636,10 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
             key, gap, is_better = mixed(seed ^ feature_key), NO_GAP, cost < best.cost - tie
             if not is_better:
                 if n > 2 and leaves_nothing(cost, known, tie):
-                    gap = small_gap(codes, features, hand, at, feature, below, above, n)
+                    gap = small_gap(codes, features, hand, at, feature, below, above, start, n)
                     if best_gap == NO_GAP:
                         old = best.candidate, best.feature, best.below, best.above
-                        best_gap = small_gap(codes, features, hand, *old, n)
+                        best_gap = small_gap(codes, features, hand, *old, start, n)
                 is_better = gap > best_gap or (gap == best_gap and key < best_key)
             if is_better:
                 best, best_key, best_gap = Split(cost, at, feature, place, below, above, side), key, gap
@@ -653,11 +650,12 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
 
 
 @uncounted
-def small_gap(codes, features, hand, at, feature, below, above, n):
+def small_gap(codes, features, hand, at, feature, below, above, start, n):
     """Return ``gap_between`` the two sides of a cut."""
     missing = np.int64(features.missing[feature])
     if at < codes.feature.size:
-        least, greatest = dense_range(codes, at, missing, hand.node_rows, n)
+        own = hand.own[start : start + n]
+        least, greatest = dense_range(codes, hand.table, at, missing, hand.node_rows, own, n)
     else:
         first, last = hand.group[at - codes.feature.size], hand.group[at - codes.feature.size + 1]
         shared = (features.common[feature], missing, hand.slot_sums, hand.total.size, n)

@@ -25,6 +25,7 @@ from eigenwood.core.tree.adding import (
     add_up_classes,
     add_up_slots,
     cleared,
+    code_at,
     code_of,
     lines_of,
     ordered_slots,
@@ -48,6 +49,7 @@ from eigenwood.core.tree.ordering import (
 )
 from eigenwood.core.tree.summing import SPREAD, cut_of_sums
 
+TURN, TILE = 64, 32  # candidates that are looked at together, and rows whose codes are read at once
 PAGE, OFF_PAGE = 512, 72  # numbers in a page of memory: lines a whole number of pages apart hinder each other
 
 
@@ -89,6 +91,9 @@ class Bench(NamedTuple):
     left: np.ndarray  # (n_sums + 2,)
     cuts: np.ndarray  # (6, n_rows) the cuts of a column whose rows are in order
     draw: np.ndarray  # (n_candidates,) a heap of keys
+    turn: np.ndarray  # (TURN,) the candidates that are looked at next …
+    sheet: np.ndarray  # (TURN, n_rows) … and the codes that the rows of the node have there, of a table by row
+    in_order: np.ndarray  # (n_rows,) 0, 1, 2, …: the rows of the sheet
     total: np.ndarray  # (n_sums,) of all rows of the node
     constant: np.ndarray  # the columns that are known to be constant there, as bits
 
@@ -171,6 +176,9 @@ def new_bench(codes, features, rule, n_sums, n_rows, n_outputs):
         np.empty(n_sums + 2),
         np.empty((6, (n_rows // PAGE + 1) * PAGE + OFF_PAGE)),
         np.empty(codes.feature.size + n_slots, dtype=np.uint64),
+        np.empty(TURN, dtype=np.int64),
+        np.empty((TURN if codes.by_row.shape[0] > 0 else 0, n_rows), dtype=codes.columns.dtype),
+        np.arange(n_rows if codes.by_row.shape[0] > 0 else 0).astype(np.int32),
         np.empty(n_sums),
         np.zeros(word_count(codes.feature.size), dtype=np.uint64),
     )
@@ -260,10 +268,14 @@ def cut_of_lines(
 
 
 @merged
-def cut_of_column(codes, features, sample, candidate, feature, total, starts, rule, sign, node, logs, bench):
-    """Return the best cut of a column whose codes are all stored, and how many lines the bench has of it."""
-    rows, labels, amounts, weights = sample.rows, sample.labels, sample.amounts, sample.weights
-    columns, first, n_rows = codes.columns, codes.start[candidate], sample.rows.size
+def cut_of_column(
+    codes, columns, at, rows, features, sample, candidate, feature, total, starts, rule, sign, node, logs, bench
+):
+    """Return the best cut of a column whose codes are all stored, and how many lines the bench has of it. They are
+    those of the ``rows`` in line ``at`` of the ``columns``.
+    """
+    labels, amounts, weights = sample.labels, sample.amounts, sample.weights
+    first, n_rows = codes.start[candidate], sample.rows.size
     sums, bits, lines, keys, places = bench.sums, bench.bits, bench.lines, bench.keys, bench.places
     n_codes, missing = codes.start[candidate + 1] - first, features.missing[feature]
     is_number = features.kind[feature] != CATEGORY
@@ -271,15 +283,15 @@ def cut_of_column(codes, features, sample, candidate, feature, total, starts, ru
     plain = ordered and is_number and missing < 0 and is_free(rule, sign)
     if plain and n_codes * total.size <= SPREAD * n_rows:
         found, below, above, side = cut_of_sums(
-            columns, codes.by_row[:0], candidate, n_codes, rows, rows, n_rows, labels, amounts, weights, total,
+            columns, codes.by_row[:0], at, n_codes, rows, rows, n_rows, labels, amounts, weights, total,
             bench.left, bench.flat, node, rule.criterion, logs,
         )  # fmt: skip
         cut, n_lines = Cut(found, -1, below, above, side), 0
     elif ordered and is_number and not is_summed(n_codes, n_rows, total.size):
         if n_rows <= FEW_ROWS:
-            order_few(columns, candidate, rows, keys, places)
+            order_few(columns, at, rows, keys, places)
         else:
-            order_many(columns, candidate, n_codes, rows, bench.counts, bits, lines, keys, places)
+            order_many(columns, at, n_codes, rows, bench.counts, bits, lines, keys, places)
         n_numbers = n_rows
         if missing >= 0 and codes.meaning[first + keys[n_rows - 1]] == missing:
             n_numbers = number_count(keys, n_rows, keys[n_rows - 1])
@@ -291,9 +303,9 @@ def cut_of_column(codes, features, sample, candidate, feature, total, starts, ru
         n_lines = 0
     else:
         if is_classifying(rule.criterion):
-            add_up_classes(columns, candidate, rows, labels, weights, starts, sums, bits)
+            add_up_classes(columns, at, rows, labels, weights, starts, sums, bits)
         else:
-            add_up_amounts(columns, candidate, rows, amounts, weights, sums, bits)
+            add_up_amounts(columns, at, rows, amounts, weights, sums, bits)
         n_lines = taken_out(bits, word_count(n_codes), lines)
         cut = cut_of_lines(
             codes, features, sample, candidate, feature, sums, lines, n_lines, total, starts, rule, sign, node, logs,
@@ -325,14 +337,14 @@ def cut_of_slots(codes, features, sample, candidate, feature, total, starts, rul
 
 
 @merged
-def can_split(codes, sample, candidate, only_slot, n_sums, bench):
+def can_split(codes, columns, at, rows, candidate, only_slot, n_sums, bench):
     """Return whether a column has two codes among the rows of the node; if not, that is noted for those below it."""
     if candidate >= codes.feature.size:
-        varying = only_slot < 0 or bench.slot_sums[only_slot, n_sums] < sample.rows.size
+        varying = only_slot < 0 or bench.slot_sums[only_slot, n_sums] < rows.size
     elif is_member(bench.constant, candidate):
         varying = False
     else:
-        varying = varies(codes.columns, candidate, sample.rows)
+        varying = varies(columns, at, rows)
         if not varying:
             add_member(bench.constant, candidate)
     return varying
@@ -354,7 +366,7 @@ def gap_of(codes, features, sample, bench, n_sums, candidate, feature, below, ab
     low = code_of(below, first_code, codes.meaning, codes.slot_code, common)
     high = code_of(above, first_code, codes.meaning, codes.slot_code, common)
     if candidate < n_columns:
-        least, greatest = dense_range(codes, candidate, missing, sample.rows, n_rows)
+        least, greatest = dense_range(codes, codes.by_row, candidate, missing, sample.rows, sample.rows, n_rows)
     else:
         first, last = bench.group[candidate - n_columns], bench.group[candidate - n_columns + 1]
         shared = (common, missing, bench.slot_sums, n_sums, n_rows)
@@ -379,14 +391,14 @@ def gap_between(features, feature, below, above, least, greatest):
 
 
 @uncounted
-def dense_range(codes, at, missing, rows, n):
+def dense_range(codes, table, at, missing, rows, own, n):
     """Return the codes of the least and the greatest number that some rows have in a column."""
-    columns, first, last = codes.columns, codes.start[at], codes.start[at + 1] - codes.start[at] - 1
+    first, last = codes.start[at], codes.start[at + 1] - codes.start[at] - 1
     if missing >= 0 and codes.meaning[first + last] == missing:
         last -= 1
     least, greatest = last, np.int64(0)
     for i in range(n):
-        code = np.int64(columns[at, rows[i]])
+        code = code_at(codes.columns, table, at, rows[i], own[i])
         if code <= last:
             least, greatest = min(least, code), max(greatest, code)
     return np.int64(codes.meaning[first + least]), np.int64(codes.meaning[first + greatest])
@@ -405,6 +417,31 @@ def thin_range(slots, first, last, slot_code, common, missing, sums, n_sums, n_r
             least, greatest = min(least, code) if known else code, max(greatest, code) if known else code
             known = True
     return least, greatest
+
+
+@merged
+def write_turn(codes, rows, drawing, n_taken, n_candidates, n_wanted, bench):
+    """Write the candidates that are looked at next, and their codes if the table is kept by row; return how many."""
+    n = min(max(n_wanted, 1), n_candidates - n_taken, TURN)
+    for k in range(n):
+        bench.turn[k] = drawn(bench.draw, n_candidates - n_taken - k) if drawing else n_taken + k
+    if codes.by_row.shape[0] > 0:
+        read_columns(codes.by_row, rows, bench.turn, n, bench.constant, bench.sheet)
+    return n
+
+
+@uncounted
+def read_columns(by_row, rows, turn, n, constant, sheet):
+    """Write the codes of some rows in the columns among the first ``n`` of a turn that may vary. A few rows are read at
+    once: they stay in the cache.
+    """
+    for first in range(0, rows.size, TILE):
+        last = min(first + TILE, rows.size)
+        for k in range(n):
+            at = turn[k]
+            if at < by_row.shape[1] and not is_member(constant, at):
+                for i in range(first, last):
+                    sheet[k, i] = by_row[rows[i], at]
 
 
 @uncounted
@@ -429,20 +466,28 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, logs, 
         n_candidates = make_draw(
             bench.draw, n_candidates, column_feature, slot_feature, slots, group, bench.constant, node.seed
         )
-    best, n_best, n_tried, best_gap = NOTHING, 0, 0, NO_GAP
+    best, n_best, n_tried, best_gap, at, n_turn = NOTHING, 0, 0, NO_GAP, -1, 0
     for t in range(n_candidates):
-        candidate = drawn(bench.draw, n_candidates - t) if drawing else t
+        at += 1
+        if at == n_turn:
+            n_wanted = rule.max_features - n_tried if drawing else n_candidates
+            at, n_turn = 0, write_turn(codes, sample.rows, drawing, t, n_candidates, n_wanted, bench)
+        candidate = bench.turn[at]
+        columns, column, rows = codes.columns, candidate, sample.rows
+        if codes.by_row.shape[0] > 0:
+            columns, column, rows = bench.sheet, at, bench.in_order[: rows.size]
         dense, only_slot = candidate < n_columns, -1
         feature = np.int64(column_feature[candidate] if dense else slot_feature[slots[group[candidate - n_columns]]])
         if not dense and group[candidate - n_columns + 1] - group[candidate - n_columns] == 1:
             only_slot = slots[group[candidate - n_columns]]
-        if not can_split(codes, sample, candidate, only_slot, total.size, bench):
+        if not can_split(codes, columns, column, rows, candidate, only_slot, total.size, bench):
             continue
         n_tried += 1
         if dense:
             cut, n_lines = cut_of_column(
-                codes, features, sample, candidate, feature, total, starts, rule, signs[feature], node, logs, bench
-            )
+                codes, columns, column, rows, features, sample, candidate, feature, total, starts, rule,
+                signs[feature], node, logs, bench,
+            )  # fmt: skip
         else:
             cut, n_lines = cut_of_slots(
                 codes, features, sample, candidate, feature, total, starts, rule, signs[feature], node, logs, bench

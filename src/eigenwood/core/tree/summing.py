@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from eigenwood.core.compiling import uncounted
+from eigenwood.core.tree.adding import code_at
 from eigenwood.core.tree.cutting import gini_pair, tie_of
 from eigenwood.core.tree.impurity import ENTROPY, GINI, SQUARED_ERROR, part_with, squared_sides, x_log_x
 
@@ -56,7 +57,7 @@ def two_sides_cost(a, b, left_part, right_part, criterion, logs):
 def add_amounts(columns, table, at, rows, own, n, amounts, weights, sums):
     """Add weights and weighted amounts up by code."""
     for i in range(n):
-        c = 2 * np.int64(table[own[i], at] if table.shape[0] > 0 else columns[at, rows[i]])
+        c = 2 * code_at(columns, table, at, rows[i], own[i])
         weight = weights[i] if weights.size > 0 else 1.0
         sums[c] += weight
         sums[c + 1] += weight * amounts[i, 0]
@@ -66,7 +67,7 @@ def add_amounts(columns, table, at, rows, own, n, amounts, weights, sums):
 def add_classes(columns, table, at, rows, own, n, labels, weights, n_classes, sums):
     """Add the weights of the classes up by code."""
     for i in range(n):
-        code = np.int64(table[own[i], at] if table.shape[0] > 0 else columns[at, rows[i]])
+        code = code_at(columns, table, at, rows[i], own[i])
         sums[n_classes * code + labels[i, 0]] += weights[i] if weights.size > 0 else 1.0
 
 
