@@ -47,6 +47,16 @@ def make_draw(draw, n_candidates, column_feature, slot_feature, slots, group, co
 
 
 @uncounted
+def write_all(draw, n_candidates, n_columns, constant):
+    """Write all candidates but constant columns, and return how many they are."""
+    n = 0
+    for i in range(n_candidates):
+        draw[n] = i
+        n += i >= n_columns or not is_member(constant, i)
+    return n
+
+
+@uncounted
 def drawn(draw, n_left):
     """Return the next candidate of the draw, of which ``n_left`` are left."""
     least = draw[0]

@@ -20,7 +20,8 @@ import numpy as np
 from eigenwood.core.bits import ONE, add_member, is_member, taken_out, word_count
 from eigenwood.core.compiling import inlined, uncounted
 from eigenwood.core.distinct import mixed
-from eigenwood.core.tree.adding import add_up_slots, cleared, code_at, write_groups
+from eigenwood.core.fetching import fetch_row
+from eigenwood.core.tree.adding import add_up_slots, cleared, code_at, code_of, ordered_slots, write_groups
 from eigenwood.core.tree.branching import (
     DEFAULT_LEFT,
     FEATURE,
@@ -37,7 +38,7 @@ from eigenwood.core.tree.branching import (
     stays_leaf,
     write_leaf,
 )
-from eigenwood.core.tree.cutting import is_free, line_cost, tie_of
+from eigenwood.core.tree.cutting import best_class_cut, is_free, line_cost, tie_of
 from eigenwood.core.tree.drawing import NO_KEY, band_for, make_small_draw, next_band, next_drawn
 from eigenwood.core.tree.impurity import GINI, SQUARED_ERROR, is_classifying, squared_sides
 from eigenwood.core.tree.scanning import (
@@ -54,6 +55,7 @@ from eigenwood.core.tree.scanning import (
     split_of_amounts,
 )
 from eigenwood.core.tree.splitting import (
+    AHEAD,
     NO_GAP,
     NOTHING,
     Node,
@@ -67,6 +69,7 @@ from eigenwood.core.tree.summing import SPREAD, cut_of_sums
 
 TURNS, MANY = 4, 32  # labels of more rows are added up in turns
 VERY_FEW, FEW, LANES = 8, 64, 16  # so few rows are ordered by insertion, and by counting
+MANY_ZEROS = 4  # codes of 0 are taken out before, if they are one in so many
 NEAR, WORTH = 256, 4  # rows of a node below which orders are kept, if at least one column in four is looked at …
 FARTHEST = 1024  # … and if all are
 BYTE_BITS, BYTE = 8, 255
@@ -92,17 +95,18 @@ class Hand(NamedTuple):
     slot_feature: np.ndarray  # (n_slots,) the feature of a slot, its code, and random bits
     slot_code: np.ndarray
     slot_keys: np.ndarray
-    slot_sums: np.ndarray  # (n_slots, n_sums + 1) all zero between two uses
+    slot_sums: np.ndarray  # (n_slots + 1, n_sums + 1) all zero between two uses, but the last, that of the common code
     slot_bits: np.ndarray
     slots: np.ndarray  # of the node at hand: the slots that occur …
     group: np.ndarray  # … and where those of a feature begin among them
+    lines: np.ndarray  # (n_slots + 1,) the lines of one feature, in the order of their codes
     node_rows: np.ndarray  # of the node at hand: its rows in the table, and their targets
     node_labels: np.ndarray  # (SMALL, 1)
     node_amounts: np.ndarray  # (SMALL, 1)
     node_weights: np.ndarray
     tallies: np.ndarray  # (TURNS, n_sums) parts of the total
     total: np.ndarray  # (n_sums,) of all its rows
-    left: np.ndarray  # (n_sums,)
+    left: np.ndarray  # (n_sums + 2,)
     order: np.ndarray  # (n_columns, SMALL) the keys of all its columns in order, if those are kept
     is_left: np.ndarray  # (SMALL,) where a row goes
     keys: np.ndarray  # of one of its columns: codes, and in the last bits which rows they are of
@@ -144,17 +148,18 @@ def new_hand(codes, target, n_sums: int, all_tried: bool) -> Hand:
         slot_feature=np.empty(n_slots, dtype=codes.slot_feature.dtype),
         slot_code=np.empty(n_slots, dtype=codes.slot_code.dtype),
         slot_keys=np.empty(n_slots, dtype=np.uint64),
-        slot_sums=np.zeros((n_slots, n_sums + 1)),
+        slot_sums=np.zeros((n_slots + 1, n_sums + 1)),
         slot_bits=np.zeros(word_count(n_slots), dtype=np.uint64),
         slots=np.empty(n_slots, dtype=np.int64),
         group=np.empty(n_slots + 1, dtype=np.int64),
+        lines=np.empty(n_slots + 1, dtype=np.int64),
         node_rows=np.empty(SMALL, dtype=np.uint32),
         node_labels=np.empty((n_labels, 1), dtype=np.int32),
         node_amounts=np.empty((n_amounts, 1)),
         node_weights=np.empty(SMALL),
         tallies=np.empty((TURNS, n_sums)),
         total=np.empty(n_sums),
-        left=np.empty(n_sums),
+        left=np.empty(n_sums + 2),
         order=np.empty((n_columns, SMALL), dtype=np.uint32),
         is_left=np.empty(SMALL, dtype=np.uint8),
         keys=np.empty(SMALL + LANES, dtype=np.uint32),
@@ -212,6 +217,7 @@ def take(target, rows, hand):
 def take_codes(by_row, rows, table):
     """Write the codes of the rows one after the other."""
     for i in range(rows.size):
+        fetch_row(by_row, rows[min(i + AHEAD, rows.size - 1)])
         source, room = by_row[rows[i]], table[i]
         for j in range(room.size):
             room[j] = source[j]
@@ -563,13 +569,40 @@ def write_orders(columns, table, constant, rows, own, start, n, keys, ranks, cou
 
 @uncounted
 def put_in_order(keys, n, ranks, counts, ordered):
-    """Write keys in order, in the way that is shortest for so many."""
-    if n <= VERY_FEW:
-        order_very_few(keys, n, ordered)
-    elif n <= FEW:
-        order_few(keys, n, ranks, ordered)
+    """Write keys in order, in the way that is shortest for so many; return how many of code 0 are known to come first.
+
+    ``keys`` may be overwritten.
+    """
+    n_zeros = zeros_first(keys, n, ordered) if n > VERY_FEW else 0
+    n_others, others = n - n_zeros, ordered[n_zeros:]
+    if n_others <= VERY_FEW:
+        order_very_few(keys, n_others, others)
+    elif n_others <= FEW:
+        order_few(keys, n_others, ranks, others)
     else:
-        order_more(keys, n, counts, ordered)
+        order_more(keys, n_others, counts, others)
+    return n_zeros
+
+
+@uncounted
+def zeros_first(keys, n, ordered):
+    """Write the keys of code 0 as they stand, if they are many, close the others up, and return how many there are.
+
+    Many columns hold more zeros than all else: pixels, counts, amounts.
+    """
+    n_zeros, n_others = 0, 0
+    for i in range(n):
+        n_zeros += np.uint32(keys[i] <= PLACE)
+    if n_zeros * MANY_ZEROS < n:
+        return 0
+    n_zeros = 0
+    for i in range(n):
+        key = keys[i]
+        zero = int(key <= PLACE)
+        ordered[n_zeros] = keys[n_others] = key
+        n_zeros += zero
+        n_others += 1 - zero
+    return n_zeros
 
 
 @inlined
@@ -626,10 +659,15 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
                 cost, side = slot_cost(sums, slot, hand.total, starts, known.weight, rule.criterion, logs), -1
                 rare = np.int64(hand.slot_code[slot])
                 below, above = min(rare, common), max(rare, common)
+            elif is_classifying(rule.criterion) and missing < 0:
+                cost, below, above = slots_cut(codes, hand, at - n_columns, common, starts, rule, logs, known, n)
+                side = -1
             else:
                 write_keys(codes, features, hand, at, start, n)
-                put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
-                cost, below, above, side = cut_in_order(hand, hand.ordered, missing, rule, free, logs, known, n)
+                n_zeros = put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
+                cost, below, above, side = cut_in_order(
+                    hand, hand.ordered, n_zeros, missing, rule, free, logs, known, n
+                )
             place = below
         n_tried += 1
         if cost < np.inf and cost <= best.cost + tie:
@@ -673,12 +711,28 @@ def slot_cost(sums, slot, total, starts, weight, criterion, logs):
 
 
 @inlined
+def slots_cut(codes, hand, at, common, starts, rule, logs, known, n):
+    """Return the least cost of a cut of a thin column without missing numbers, and the codes on both sides of it."""
+    n_sums, sums, lines, left, meaning = hand.total.size, hand.slot_sums, hand.lines, hand.left, codes.meaning
+    first, last = hand.group[at], hand.group[at + 1]
+    n_lines = ordered_slots(hand.slots, first, last, hand.slot_code, common, n, hand.total, sums, lines)
+    left[:] = 0.0
+    left[n_sums + 1] = n
+    cost, _, place = best_class_cut(
+        sums, lines, 0, n_lines - 2, left, hand.total, known, starts, rule, 0, False, logs
+    )  # fmt: skip
+    below = np.int64(code_of(lines[max(place, 0)], -1, meaning, hand.slot_code, common))
+    above = np.int64(code_of(lines[max(place, 0) + 1], -1, meaning, hand.slot_code, common))
+    return cost, below, above
+
+
+@inlined
 def dense_cut(codes, features, hand, at, missing, rule, free, logs, known, start, n, kept):
     """Return the least cost of a cut of a dense column, the codes on both sides of it (equal ones if the column does
     not vary), and the side of the missing rows.
     """
     if kept:
-        return cut_in_order(hand, hand.order[at, start : start + n], missing, rule, free, logs, known, n)
+        return cut_in_order(hand, hand.order[at, start : start + n], 0, missing, rule, free, logs, known, n)
     most = SPREAD * n // hand.total.size if free and missing < 0 else 0
     width = codes.start[at + 1] - codes.start[at]
     if width <= most:
@@ -689,18 +743,18 @@ def dense_cut(codes, features, hand, at, missing, rule, free, logs, known, start
     write_keys(codes, features, hand, at, start, n)
     if n == 2 and free:
         return cut_of_two(hand.keys, hand.pulls, hand.weights, missing)
-    put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
-    return cut_in_order(hand, hand.ordered, missing, rule, free, logs, known, n)
+    n_zeros = put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
+    return cut_in_order(hand, hand.ordered, n_zeros, missing, rule, free, logs, known, n)
 
 
 @inlined
-def cut_in_order(hand, keys, missing, rule, free, logs, known, n):
-    """Return the same of a column whose keys are in order."""
+def cut_in_order(hand, keys, n_zeros, missing, rule, free, logs, known, n):
+    """Return the same of a column whose keys are in order; so many of code 0 are known to come first."""
     side, n_missing = -1, 0
     greatest = code_in(keys[n - 1])
     if code_in(keys[0]) == greatest:
         return np.inf, greatest, greatest, -1
-    cost, j = cut_of_order(hand, keys, n, 0, rule, free, logs, known)
+    cost, j = cut_of_order(hand, keys, n, n_zeros, 0, rule, free, logs, known)
     below, above = code_in(keys[max(j, 0)]), code_in(keys[j + 1]) if j >= 0 else greatest
     if greatest == missing:
         side = 0
@@ -708,7 +762,7 @@ def cut_in_order(hand, keys, missing, rule, free, logs, known, n):
             n_missing += 1
         if code_in(keys[0]) != code_in(keys[n - 1 - n_missing]):
             keys = with_last_first(keys, n, n_missing, hand.spare)
-            other, j = cut_of_order(hand, keys, n, n_missing, rule, free, logs, known)
+            other, j = cut_of_order(hand, keys, n, 0, n_missing, rule, free, logs, known)
             if other < cost - tie_of(known):
                 cost, below, above, side = other, code_in(keys[j]), code_in(keys[j + 1]), 1
     return cost, below, above, side
@@ -798,7 +852,7 @@ def put_by_digit(keys, n, shift, mask, first, n_digits, counts, ordered):
 
 
 @inlined
-def cut_of_order(hand, keys, n, first, rule, free, logs, known):
+def cut_of_order(hand, keys, n, n_zeros, first, rule, free, logs, known):
     """Return the least cost of a cut after row ``first`` or later of those in order, and its place."""
     weights, min_leaf, min_weight = hand.weights, rule.min_leaf, rule.min_leaf_weight
     if free:
@@ -816,6 +870,6 @@ def cut_of_order(hand, keys, n, first, rule, free, logs, known):
             tie_of(known), hand.lefts, hand.parts, hand.costs,
         )  # fmt: skip
     return cut_classes(
-        keys, first, last, hand.labels, weights, hand.total, hand.left, known.weight, min_weight,
+        keys, n, max(min(n_zeros - 1, last), 0), first, last, hand.labels, weights, hand.total, hand.left, known.weight, min_weight,
         tie_of(known), rule.criterion, logs, hand.lefts, hand.parts, hand.rests, hand.costs,
     )  # fmt: skip

@@ -80,29 +80,46 @@ def cut_pair(keys, first, last, labels, weights, total_a, total_b, min_weight, t
 
 @uncounted
 def cut_classes(
-    keys, first, last, labels, weights, total, left, weight, min_weight, tie, criterion, logs, lefts, parts, rests,
-    costs,
+    keys, n, skipped, first, last, labels, weights, total, left, weight, min_weight, tie, criterion, logs, lefts,
+    parts, rests, costs,
 ):  # fmt: skip
-    """Return the same for several classes: as a row goes to the left, one part changes on each side."""
-    rest = 0.0
+    """Return the same for several classes: as a row goes to the left, one part changes on each side. The first of the
+    ``n`` keys, which are ``skipped``, have the same code as the next one.
+    """
+    write_left(keys, n, skipped, labels, weights, total, left)
+    a = part = rest = 0.0
     for k in range(total.size):
-        left[k] = 0.0
-        rest = part_with(rest, total[k], criterion, logs)
+        a += left[k]
+        part = part_with(part, left[k], criterion, logs)
+        rest = part_with(rest, total[k] - left[k], criterion, logs)
+    keys, last = keys[skipped:], last - skipped
     if criterion == GINI:
-        pass_classes(keys, last, labels, weights, total, left, rest, lefts, parts, rests)
+        pass_classes(keys, last, labels, weights, total, left, a, part, rest, lefts, parts, rests)
         write_gini_costs(lefts, parts, rests, padded(last, FEW_AT_A_TIME), weight, costs)
     else:
-        pass_entropies(keys, last, labels, weights, total, left, rest, logs, lefts, parts, rests)
+        pass_entropies(keys, last, labels, weights, total, left, a, part, rest, logs, lefts, parts, rests)
         for j in range(last):
             a, b = lefts[j], weight - lefts[j]
             costs[j] = two_sides_cost(a, b, parts[j], rests[j], criterion, logs) if a != 0.0 else np.inf
-    return least_cut(first, last, lefts, costs, weight, min_weight, tie)
+    cost, place = least_cut(max(first - skipped, 0), last, lefts, costs, weight, min_weight, tie)
+    return cost, place + skipped if place != NONE else NONE
 
 
 @uncounted
-def pass_classes(keys, last, labels, weights, total, left, rest, lefts, parts, rests):
+def write_left(keys, n, skipped, labels, weights, total, left):
+    """Write the weights of the classes of the first keys, which are ``skipped``: what the others leave. Those are often
+    fewer, and since weights are whole, nothing is lost.
+    """
+    for k in range(total.size):
+        left[k] = total[k] if skipped > 0 else 0.0
+    for j in range(skipped if skipped > 0 else n, n):
+        p = keys[j] & PLACE
+        left[labels[p]] -= weights[p]
+
+
+@uncounted
+def pass_classes(keys, last, labels, weights, total, left, a, part, rest, lefts, parts, rests):
     """Write the weight on the left of each cut, and the sum of the squared weights of the classes on both sides."""
-    a, part = 0.0, 0.0
     for j in range(last):
         p = keys[j] & PLACE
         k, w = labels[p], weights[p]
@@ -115,9 +132,8 @@ def pass_classes(keys, last, labels, weights, total, left, rest, lefts, parts, r
 
 
 @uncounted
-def pass_entropies(keys, last, labels, weights, total, left, rest, logs, lefts, parts, rests):
+def pass_entropies(keys, last, labels, weights, total, left, a, part, rest, logs, lefts, parts, rests):
     """Write the same with x log x in place of squares."""
-    a, part = 0.0, 0.0
     for j in range(last):
         p = keys[j] & PLACE
         k, w = labels[p], weights[p]

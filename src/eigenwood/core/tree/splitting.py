@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from eigenwood.core.bits import add_member, is_member, taken_out, word_count
+from eigenwood.core.bits import add_member, taken_out, word_count
 from eigenwood.core.compiling import counted, merged, uncounted
+from eigenwood.core.fetching import fetch_row
 from eigenwood.core.tree.absolute import cut_costs, cut_medians, line_costs
 from eigenwood.core.tree.adding import (
     add_up_amounts,
@@ -34,7 +35,7 @@ from eigenwood.core.tree.adding import (
 from eigenwood.core.tree.binning import CATEGORY
 from eigenwood.core.tree.categories import multiway_cost, sort_categories
 from eigenwood.core.tree.cutting import best_of_sums, is_free, line_cost, random_place, tie_of
-from eigenwood.core.tree.drawing import drawn, key_of, make_draw
+from eigenwood.core.tree.drawing import drawn, key_of, make_draw, write_all
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, is_classifying
 from eigenwood.core.tree.ordering import (
     FEW_ROWS,
@@ -49,7 +50,7 @@ from eigenwood.core.tree.ordering import (
 )
 from eigenwood.core.tree.summing import SPREAD, cut_of_sums
 
-TURN, TILE = 64, 32  # candidates that are looked at together, and rows whose codes are read at once
+TURN, AHEAD = 64, 8  # candidates that are looked at together, and rows that are asked for before they are read
 PAGE, OFF_PAGE = 512, 72  # numbers in a page of memory: lines a whole number of pages apart hinder each other
 
 
@@ -90,7 +91,7 @@ class Bench(NamedTuple):
     best_lines: np.ndarray  # those of the best one so far, if it is a category
     left: np.ndarray  # (n_sums + 2,)
     cuts: np.ndarray  # (6, n_rows) the cuts of a column whose rows are in order
-    draw: np.ndarray  # (n_candidates,) a heap of keys
+    draw: np.ndarray  # (n_candidates,) a heap of keys, or all that can be looked at
     turn: np.ndarray  # (TURN,) the candidates that are looked at next …
     sheet: np.ndarray  # (TURN, n_rows) … and the codes that the rows of the node have there, of a table by row
     in_order: np.ndarray  # (n_rows,) 0, 1, 2, …: the rows of the sheet
@@ -341,8 +342,6 @@ def can_split(codes, columns, at, rows, candidate, only_slot, n_sums, bench):
     """Return whether a column has two codes among the rows of the node; if not, that is noted for those below it."""
     if candidate >= codes.feature.size:
         varying = only_slot < 0 or bench.slot_sums[only_slot, n_sums] < rows.size
-    elif is_member(bench.constant, candidate):
-        varying = False
     else:
         varying = varies(columns, at, rows)
         if not varying:
@@ -424,24 +423,21 @@ def write_turn(codes, rows, drawing, n_taken, n_candidates, n_wanted, bench):
     """Write the candidates that are looked at next, and their codes if the table is kept by row; return how many."""
     n = min(max(n_wanted, 1), n_candidates - n_taken, TURN)
     for k in range(n):
-        bench.turn[k] = drawn(bench.draw, n_candidates - n_taken - k) if drawing else n_taken + k
+        bench.turn[k] = drawn(bench.draw, n_candidates - n_taken - k) if drawing else np.int64(bench.draw[n_taken + k])
     if codes.by_row.shape[0] > 0:
-        read_columns(codes.by_row, rows, bench.turn, n, bench.constant, bench.sheet)
+        read_columns(codes.by_row, rows, bench.turn, n, bench.sheet)
     return n
 
 
 @uncounted
-def read_columns(by_row, rows, turn, n, constant, sheet):
-    """Write the codes of some rows in the columns among the first ``n`` of a turn that may vary. A few rows are read at
-    once: they stay in the cache.
-    """
-    for first in range(0, rows.size, TILE):
-        last = min(first + TILE, rows.size)
+def read_columns(by_row, rows, turn, n, sheet):
+    """Write the codes of some rows in the first ``n`` columns of a turn; thin ones have none, and get any."""
+    last = by_row.shape[1] - 1
+    for i in range(rows.size):
+        fetch_row(by_row, rows[min(i + AHEAD, rows.size - 1)])
+        row = by_row[rows[i]]
         for k in range(n):
-            at = turn[k]
-            if at < by_row.shape[1] and not is_member(constant, at):
-                for i in range(first, last):
-                    sheet[k, i] = by_row[rows[i], at]
+            sheet[k, i] = row[min(turn[k], last)]
 
 
 @uncounted
@@ -466,6 +462,8 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, logs, 
         n_candidates = make_draw(
             bench.draw, n_candidates, column_feature, slot_feature, slots, group, bench.constant, node.seed
         )
+    else:
+        n_candidates = write_all(bench.draw, n_candidates, n_columns, bench.constant)
     best, n_best, n_tried, best_gap, at, n_turn = NOTHING, 0, 0, NO_GAP, -1, 0
     for t in range(n_candidates):
         at += 1
