@@ -356,6 +356,15 @@ def test_a_tree_that_time_cut_short_is_grown_again(n_estimators, random_state):
         assert_learnt_the_same(cut, classes(**params).fit(X, y))
 
 
+def test_a_tree_that_time_cut_short_while_a_callback_said_stop_is_grown_again():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 5)), rng.integers(2, size=20_000)
+    cut = classes(n_estimators=2, time_limit=1e-9, warm_start=True).set_callbacks(Recorder(stop_after=1)).fit(X, y)
+    assert (len(cut), cut.stop_reason_) == (1, "time_limit")
+    cut.set_callbacks().set_params(time_limit=None).fit(X, y)
+    assert_learnt_the_same(cut, classes(n_estimators=2).fit(X, y))
+
+
 def test_trees_that_were_done_while_numbers_of_features_were_tried_stay(monkeypatch):
     """As many looks at the clock as it takes to grow some trees with the first number, but not with all."""
     monkeypatch.setattr(watching, "time", Clock())
@@ -927,6 +936,14 @@ def test_other_rows_are_noticed(kind):
     assert not eigenwood.verify(model, X, other).holds
     assert not eigenwood.verify(model, X[:-1], y[:-1]).holds
     assert not eigenwood.verify(model, X + 0.5 * (np.arange(X.shape[1]) == 2), y).holds
+
+
+@pytest.mark.parametrize("bagging", [False, True])
+def test_classes_in_another_order_are_noticed(bagging):
+    model = BaggingClassifier(n_estimators=5, random_state=0) if bagging else classes(n_estimators=5)
+    model.fit(X_IRIS, Y_IRIS)
+    model.classes_ = model.classes_[[1, 2, 0]]
+    assert not eigenwood.verify(model, X_IRIS, Y_IRIS).holds
 
 
 @pytest.mark.parametrize("number", [0, 5])
