@@ -14,7 +14,7 @@ import sklearn.ensemble
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, mean_absolute_error, r2_score, roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -241,6 +241,22 @@ def test_what_a_warm_start_refuses():
         model.fit(X_IRIS, Y_IRIS + 1)
     with pytest.raises(InputError, match="X must have the columns it had before"):
         model.fit(X_IRIS[:, :2], Y_IRIS)
+    amounts = BaggingRegressor(LinearRegression(), 3, warm_start=True, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    with pytest.raises(InputError, match="y must have the columns it had before"):
+        amounts.set_params(n_estimators=4).fit(X_SUGAR, np.column_stack([Y_SUGAR, Y_SUGAR]))
+
+
+@pytest.mark.parametrize("n_estimators", [3, 5])
+@pytest.mark.parametrize(
+    "change", [{"max_features": 3}, {"bootstrap_features": True}, {}], ids=["number", "twice", "wider"]
+)
+def test_learners_that_stay_keep_their_features(change, n_estimators):
+    model = BaggingClassifier(n_estimators=3, max_features=2, warm_start=True, random_state=0).fit(X_IRIS, Y_IRIS)
+    X = X_IRIS if change else np.hstack([X_IRIS, X_IRIS])
+    model.set_params(n_estimators=n_estimators, oob_score=True, **change)
+    words = "max_features, bootstrap_features and the columns of X must be as before"
+    with pytest.raises(InputError, match=words):
+        model.fit(X, Y_IRIS)
 
 
 @pytest.mark.parametrize("learner", [DecisionTreeClassifier(), Perceptron(max_iter=5)], ids=["tree", "perceptron"])

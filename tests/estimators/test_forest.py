@@ -295,6 +295,47 @@ def test_what_a_warm_start_refuses():
             model.fit(X, y)
 
 
+@pytest.mark.parametrize("change", ["rows", "more rows", "weights", "max_samples", "bootstrap"])
+@pytest.mark.parametrize("bagging", [False, True])
+@pytest.mark.filterwarnings("ignore:Warm-start")
+def test_who_saw_a_row_is_not_asked_about_it_after_a_warm_start(bagging, change):
+    """Trees drew from other rows, or in another way: nobody knows any more which ones they did not see."""
+    model = (BaggingClassifier if bagging else RandomForestClassifier)(n_estimators=30, random_state=0, warm_start=True)
+    model.set_params(bootstrap=change != "bootstrap").fit(X_IRIS, Y_IRIS)
+    data = {
+        "rows": (X_IRIS + 1.0, Y_IRIS),
+        "more rows": (np.vstack([X_IRIS, X_IRIS]), np.tile(Y_IRIS, 2)),
+        "weights": (X_IRIS, Y_IRIS, 1.0 + Y_IRIS % 2),
+    }.get(change, (X_IRIS, Y_IRIS))
+    params = {"max_samples": 0.5 if change == "max_samples" else None, "bootstrap": True}
+    words = "must be those of fit for all .* to be asked about rows that they did not see; got others"
+    for n_estimators in (30, 40):
+        model.set_params(n_estimators=n_estimators, oob_score=True, **params)
+        with pytest.raises(InputError, match=words):
+            model.fit(*data)
+    assert len(model.set_params(oob_score=False).fit(*data)) == 40
+    with pytest.raises(AttributeError, match="estimators_samples_ is not there when .* drew in several ways"):
+        _ = model.estimators_samples_
+    with pytest.raises(InputError, match=words):
+        model.set_params(n_estimators=50, oob_score=True).fit(*data)
+
+
+def test_rows_may_be_given_in_another_order_to_a_warm_start():
+    order = np.random.default_rng(0).permutation(150)
+    grown = classes(n_estimators=10, warm_start=True, oob_score=True).fit(X_IRIS, Y_IRIS)
+    grown.set_params(n_estimators=20).fit(X_IRIS[order], Y_IRIS[order])
+    at_once = classes(n_estimators=20, oob_score=True).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_array_equal(grown.oob_decision_function_, at_once.oob_decision_function_[order])
+
+
+@both
+def test_heavy_weights_without_a_draw(kind):
+    X, y = (X_IRIS, Y_IRIS) if kind is classes else (X_SUGAR, Y_SUGAR)
+    plain = kind(bootstrap=False, n_estimators=3).fit(X, y)
+    heavy = kind(bootstrap=False, n_estimators=3).fit(X, y, np.full(len(y), 1e12))
+    np.testing.assert_array_equal(said(heavy, X), said(plain, X))
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_time_leaves_the_trees_that_are_done(n_jobs):
     rng = np.random.default_rng(0)
@@ -803,8 +844,13 @@ def test_who_saw_every_row_cannot_be_asked():
 
 
 def test_importances_are_asked_of_the_rows_of_the_fit():
-    with pytest.raises(InputError, match="of which each tree drew 150 rows; got some of which it would draw 100"):
-        fitted(classes).oob_permutation_importance(X_IRIS[:100], Y_IRIS[:100])
+    """A model from a file knows only their number."""
+    words = "X, y, sample_weight, max_samples and bootstrap must be those of fit for all trees"
+    for X, y in ((X_IRIS[:100], Y_IRIS[:100]), (X_IRIS + 1, Y_IRIS), (X_IRIS, np.roll(Y_IRIS, 1))):
+        with pytest.raises(InputError, match=words):
+            fitted(classes).oob_permutation_importance(X, y)
+    order = np.random.default_rng(0).permutation(150)
+    fitted(classes).oob_permutation_importance(X_IRIS[order], Y_IRIS[order])
 
 
 # ---------------------------------------------------------------------------------- one row, files, proofs

@@ -39,6 +39,7 @@ from eigenwood.estimators.ensemble_sampling import (
     Population,
     draw_count,
     drawn_feature_count,
+    drawn_features,
     has_all_features,
     population_of,
 )
@@ -115,10 +116,11 @@ class BaggingData(NamedTuple):
 class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
     """What both kinds of bagging share."""
 
+    TARGETS: str  # what of y must stay the same when learners are added
+
     estimators_: list
     drawn_features_: np.ndarray
     has_text_: bool
-    n_draws_: int
 
     @abstractmethod
     def _learner(self) -> Any:
@@ -127,6 +129,10 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
     @abstractmethod
     def _checked_target(self, y: Any, n_rows: int, kept: np.ndarray, known: np.ndarray | None) -> tuple:
         """Return the targets of the rows that are kept, of ``n_rows``, their codes, and the classes."""
+
+    @abstractmethod
+    def _is_like_before(self, data: BaggingData) -> bool:
+        """Return whether learners that stay answer with what is learnt now: the same classes, or as many amounts."""
 
     @abstractmethod
     def _said(self, learner: Any, X: Any, n_values: int, params: dict) -> np.ndarray:
@@ -149,6 +155,8 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
             return self._asked_again(data) if self._wants_score() else self
         self._check_metric(data)
         draws = self._draws(data, self._seed())
+        self._check_features(draws, len(earlier))
+        known_draws = self._known_draws(draws, data.places, len(earlier))
         threads = thread_count(type(self).__name__, self.n_jobs)
 
         tally = new_tally(data)
@@ -161,7 +169,9 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
             y=y,
         )
 
-        self._store(data, draws, outcome.step, outcome.reason)
+        for name, value in self._attributes(data, draws, outcome.step).items():
+            setattr(self, name, value)
+        self.stop_reason_, self._draws_of_fit = outcome.reason, known_draws
         self._judge(data, data.weights, tally)
         return self
 
@@ -223,9 +233,19 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         who = type(self).__name__
         if self.drawn_features_.max() >= self.n_features_in_ or self.has_text_ != data.has_text:
             raise InputError(f"{who}: X must have the columns it had before when warm_start is True; got others.")
-        if data.labels is not None and not np.array_equal(data.labels, self.classes_):
-            raise InputError(f"{who}: y must have the classes it had before when warm_start is True; got others.")
+        if not self._is_like_before(data):
+            what = self.TARGETS
+            raise InputError(f"{who}: y must have the {what} it had before when warm_start is True; got others.")
         return self.estimators_
+
+    def _check_features(self, draws: Draws, n_earlier: int) -> None:
+        """Raise if learners that stay would be asked about other features than they learnt from."""
+        for number in range(n_earlier):
+            if not np.array_equal(drawn_features(draws, number), self.drawn_features_[number]):
+                raise InputError(
+                    f"{type(self).__name__}: max_features, bootstrap_features and the columns of X must be as before "
+                    "when warm_start is True; got others."
+                )
 
     def _draws(self, data: BaggingData, seed: int) -> Draws:
         """Return how the learners draw."""
@@ -273,15 +293,12 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
             "has_text_": data.has_text,
         }
 
-    def _store(self, data: BaggingData, draws: Draws, step: Step, reason: str) -> None:
-        for name, value in self._attributes(data, draws, step).items():
-            setattr(self, name, value)
-        self._draws_of_fit = draws, data.places
-        self.stop_reason_ = reason
-
     def _asked_again(self, data: BaggingData):
         """Score the learners that are there."""
-        workshop = self._workshop(data, self._draws(data, self.seed_), None, 1, asks=True)
+        draws = self._draws(data, self.seed_)
+        self._check_features(draws, len(self))
+        self._check_rows_of_fit(draws)
+        workshop = self._workshop(data, draws, None, 1, asks=True)
         self._judge(data, data.weights, self._heard(data, workshop))
         return self
 
@@ -424,6 +441,8 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     (True, True)
     """
 
+    TARGETS = "classes"
+
     classes_: np.ndarray
 
     PARAMS = {**BAGGING_PARAMS, "voting": Choice(VOTINGS)}
@@ -523,6 +542,9 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         )
         return classes.codes, classes.codes, classes.labels
 
+    def _is_like_before(self, data: BaggingData) -> bool:
+        return np.array_equal(np.asarray(data.labels), self.classes_)
+
     def _said(self, learner: Any, X: Any, n_values: int, params: dict) -> np.ndarray:
         n_rows = X.shape[0]
         said = getattr(learner, self._callee(learner))(X, **params)
@@ -593,6 +615,8 @@ class BaggingRegressor(RegressorMixin, Bagging):
     (True, 20)
     """
 
+    TARGETS = "columns"
+
     n_outputs_: int
 
     PARAMS = BAGGING_PARAMS
@@ -643,6 +667,9 @@ class BaggingRegressor(RegressorMixin, Bagging):
         if amounts.shape[1] > 1:
             return amounts, np.unique(amounts, axis=0, return_inverse=True)[1].ravel(), None
         return amounts[:, 0], np.unique(amounts[:, 0], return_inverse=True)[1], None
+
+    def _is_like_before(self, data: BaggingData) -> bool:
+        return data.n_values() == self.n_outputs_
 
     def _said(self, learner: Any, X: Any, n_values: int, params: dict) -> np.ndarray:
         return learner.predict(X, **params)
