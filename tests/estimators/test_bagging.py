@@ -13,11 +13,14 @@ import pytest
 import sklearn.ensemble
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.ensemble import IsolationForest, StackingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, mean_absolute_error, r2_score, roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier as ScikitTree
 
@@ -309,6 +312,36 @@ def test_what_learners_are_given():
         assert learner.given_[2] is None
 
 
+def test_a_learner_may_predict_only_once_it_is_fitted():
+    stacked = StackingClassifier([("trees", ScikitTree()), ("near", KNeighborsClassifier())], cv=2)
+    model = BaggingClassifier(stacked, 3, random_state=0).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_allclose(model.predict_proba(X_IRIS), np.mean([m.predict_proba(X_IRIS) for m in model], axis=0))
+    with pytest.raises(InputError, match="estimator must be None or an estimator with fit and predict"):
+        BaggingClassifier(make_pipeline(StandardScaler())).fit(X_IRIS, Y_IRIS)
+
+
+@pytest.mark.parametrize(
+    ("learner", "kind"), [(Ridge(), "regressor"), (KMeans(), "clusterer"), (IsolationForest(), "outlier detector")]
+)
+def test_learners_that_do_not_say_classes_are_refused(learner, kind):
+    with pytest.raises(InputError) as caught:
+        BaggingClassifier(learner, 2).fit(X_IRIS, Y_IRIS)
+    name = type(learner).__name__
+    assert str(caught.value) == f"BaggingClassifier: estimator must be a classifier; got {name} ({kind})."
+
+
+@pytest.mark.parametrize("said", [0.5, -1, 3, "red"])
+def test_answers_that_are_no_classes_are_refused(said):
+    class Rambling(Noting):
+        def predict(self, X):
+            return np.full(X.shape[0], said)
+
+    model = BaggingClassifier(Rambling(), 2, random_state=0).fit(X_IRIS, Y_IRIS)
+    with pytest.raises(InputError, match="estimator must say classes that it learnt; got") as caught:
+        model.predict(X_IRIS)
+    assert_one_sentence(str(caught.value))
+
+
 def test_threads_are_ours_or_the_learners():
     for n_jobs, own in ((1, 4), (2, 1)):
         model = BaggingClassifier(Noting(n_jobs=4), 3, n_jobs=n_jobs, random_state=0).fit(X_IRIS, Y_IRIS)
@@ -513,6 +546,16 @@ def test_frames_with_text_by_features_and_weights():
     model = BaggingClassifier(n_estimators=6, max_features=1, random_state=0).fit(frame, y, sample_weight=weights)
     assert model.classes_.tolist() == ["none", "warm"]
     assert {tuple(learner.feature_names_in_) for learner in model} == {("size",), ("colour",)}
+
+
+@pytest.mark.parametrize("kind", [pa.table, pd.DataFrame, pl.DataFrame])
+def test_columns_of_text_that_are_drawn_twice(kind):
+    frame, y = kind({**TABLE, "size (2)": TABLE["size"][::-1]}), ["warm", "cold", "none", "warm"] * 8
+    model = BaggingClassifier(n_estimators=20, bootstrap_features=True, random_state=0, oob_score=True).fit(frame, y)
+    names = {tuple(learner.feature_names_in_) for learner in model}
+    assert {("size", "colour", "colour (2)"), ("size", "size (3)", "colour")} <= names
+    assert model.score(frame, y) > 0.9
+    assert eigenwood.verify(model, frame, y).holds
 
 
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array])

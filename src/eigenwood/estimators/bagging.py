@@ -54,6 +54,8 @@ from eigenwood.validation.arrays import check_weights
 from eigenwood.validation.ensembles import (
     Learner,
     Metric,
+    check_classifier,
+    check_codes,
     check_handed,
     check_query,
     check_routed,
@@ -529,6 +531,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
 
     def _check_choices(self) -> None:
         learner = self._learner()
+        check_classifier(type(self).__name__, learner)
         if self.voting == PROBABILITY and not hasattr(learner, "predict_proba"):
             raise InputError(
                 f"{type(self).__name__}: voting must be 'auto' or 'majority' for a learner without predict_proba; got "
@@ -550,7 +553,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         said = getattr(learner, self._callee(learner))(X, **params)
         shares = np.zeros((n_rows, n_values))
         if self._callee(learner) == "predict":
-            shares[np.arange(n_rows), np.asarray(said, dtype=np.intp)] = 1.0
+            shares[np.arange(n_rows), check_codes(type(self).__name__, said, n_values)] = 1.0
         else:
             shares[:, np.asarray(learner.classes_, dtype=np.intp)] = said
         return shares
