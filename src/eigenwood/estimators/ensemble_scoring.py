@@ -270,7 +270,7 @@ def scored(metric: Any, answers: Answers, heard: float, seed: int) -> Score:
     value = score(rows)
     if name == ACCURACY:
         return Score(name, value, share_interval(value, row_total(answers.weights)), heard)
-    return Score(name, value, resampled_interval(nan_where_refused(score), rows.size, seed), heard)
+    return Score(name, value, resampled_interval(nan_where_refused(score), value, rows.size, seed), heard)
 
 
 def metric_of(metric: Any, answers: Answers) -> tuple[str, RowScore]:
