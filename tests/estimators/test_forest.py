@@ -963,7 +963,22 @@ def test_a_forest_can_be_verified(params):
     assert again.holds
     assert [claim.name for claim in again][-3:] == ["rows", "values", "first tree"]
     if "oob_score" in params:
-        assert again.claims[:-3] == model.certificate_.claims
+        assert again.claims[:-4] == model.certificate_.claims
+        assert (again.claims[-4].name, again.claims[-4].value) == ("stated score", 0.0)
+
+
+@pytest.mark.parametrize("metric", [True, "neg_log_loss"])
+@pytest.mark.parametrize("bagging", [False, True])
+def test_a_score_that_was_tampered_with_is_noticed(bagging, metric):
+    kind = BaggingClassifier if bagging else RandomForestClassifier
+    for name, change in (("oob_score_", 0.001), ("oob_interval_", [0.0, 1e-6])):
+        model = kind(n_estimators=30, oob_score=metric, random_state=0).fit(X_IRIS, Y_IRIS)
+        assert eigenwood.verify(model, X_IRIS, Y_IRIS).holds
+        setattr(model, name, getattr(model, name) + change)
+        again = eigenwood.verify(model, X_IRIS, Y_IRIS)
+        assert [claim.name for claim in again if not claim.holds] == ["stated score"]
+        delattr(model, name)
+        assert not eigenwood.verify(model, X_IRIS, Y_IRIS).holds
 
 
 @pytest.mark.parametrize(

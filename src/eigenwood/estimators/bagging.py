@@ -706,8 +706,9 @@ class BaggingRegressor(RegressorMixin, Bagging):
 def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
     """Return the certificate, recomputed from the rows that were given to ``fit``.
 
-    Every learner's rows are drawn again and it is asked about the others, one after the other; and the first learner is
-    fitted again, to see that it is the one that follows from these rows.
+    Every learner's rows are drawn again and it is asked about the others, one after the other, which must give the
+    score that the model states; and the first learner is fitted again, to see that it is the one that follows from
+    these rows.
     """
     check_query(model, X, has_text=model.has_text_, finite=model._is_strict())
     again = clone(model)
@@ -715,7 +716,8 @@ def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
     draws = again._draws(data, model.seed_)
     workshop = again._workshop(data, draws, None, 1, asks=True)
     tally = model._heard(data, workshop)
-    claims = model._proved(data, tally, model._scored(data, data.weights, tally)).claims
+    score = model._scored(data, data.weights, tally)
+    claims = (*model._proved(data, tally, score).claims, *model._stated_claims(score))
     if len(model.estimators_) == 1 and model.stop_reason_ == TIME_UP:
         return Certificate(claims)  # time has cut the only learner short, nobody can say where
     with one_blas_thread():

@@ -18,7 +18,15 @@ from eigenwood.estimators.ensemble_learning import Left
 from eigenwood.estimators.ensemble_sampling import Draws, row_counts
 from eigenwood.estimators.watching import TIME_UP
 from eigenwood.proofs.claim import Certificate, Claim
-from eigenwood.proofs.out_of_bag import Ballot, Score, resampled_interval, row_total, score_claims, share_interval
+from eigenwood.proofs.out_of_bag import (
+    Ballot,
+    Score,
+    resampled_interval,
+    row_total,
+    score_claims,
+    share_interval,
+    stated_claim,
+)
 from eigenwood.validation.arrays import one_line
 from eigenwood.validation.seeds import integer_seeds
 
@@ -231,6 +239,15 @@ class Ensemble(ABC):
             self.oob_score_ = score.value
             if np.isfinite(score.interval).all():
                 self.oob_interval_ = np.array(score.interval)
+
+    def _stated_claims(self, score: Score | None) -> list[Claim]:
+        """Return whether the model states the score that was found again, if it was asked for one."""
+        if not self._wants_score():
+            return []
+        nothing = (float("nan"), float("nan"))
+        stated = [getattr(self, "oob_score_", float("nan")), *getattr(self, "oob_interval_", nothing)]
+        found = Score("", float("nan"), nothing, 0.0) if score is None else score
+        return [stated_claim(stated, [found.value, *found.interval])]
 
     def _oob_claims(self, data: Any, tally: Tally, score: Score | None) -> list[Claim]:
         """Return the score, and what it can be explained by."""

@@ -185,6 +185,22 @@ def score_claims(score: Score) -> list[Claim]:
     return claims
 
 
+def stated_claim(stated: Sequence[float], found: Sequence[float]) -> Claim:
+    """Return the claim that a model states the score and interval that are found again; NaN is one that is not there.
+
+    >>> stated_claim([0.9, 0.8, 1.0], [0.9, 0.8, 1.0]).holds, stated_claim([0.99, 0.8, 1.0], [0.9, 0.8, 1.0]).holds
+    (True, False)
+    """
+    said, seen = np.array(stated), np.array(found)
+    if (np.isnan(said) != np.isnan(seen)).any():
+        distance = float("inf")
+    else:
+        distance = float(np.nanmax(np.abs(said - seen), initial=0.0) / max(1.0, np.nanmax(np.abs(seen), initial=0.0)))
+    return at_most(
+        "stated score", "how far oob_score_ and oob_interval_ are from what is found again", distance, ROUNDING
+    )
+
+
 def vote_claims(vote: Vote) -> list[Claim]:
     """Return Breiman's strength, correlation and bound."""
     claims = [
