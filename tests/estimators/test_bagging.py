@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import IsolationForest, StackingClassifier
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, mean_absolute_error, r2_score, roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -310,6 +311,16 @@ def test_what_learners_are_given():
         np.testing.assert_array_equal(learner.given_[0], X[rows])
         np.testing.assert_array_equal(learner.given_[1], y[rows])
         assert learner.given_[2] is None
+
+
+def test_a_system_of_a_tenth_of_the_rows_is_solved_instead_of_one_of_all():
+    """The answers are the same; how much longer weights take is in benchmarks/bench_bagging.py."""
+    learner = KernelRidge(kernel="rbf", gamma=0.1)
+    by_rows = BaggingRegressor(learner, 5, max_samples=0.1, resample=True, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    by_weights = BaggingRegressor(learner, 5, max_samples=0.1, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    assert [model.X_fit_.shape[0] for model in by_rows] == [44] * 5
+    assert [model.X_fit_.shape[0] for model in by_weights] == [442] * 5
+    np.testing.assert_allclose(by_rows.predict(X_SUGAR), by_weights.predict(X_SUGAR), rtol=1e-9)
 
 
 def test_a_learner_may_predict_only_once_it_is_fitted():
