@@ -13,11 +13,15 @@ import pytest
 import sklearn.ensemble
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.ensemble import IsolationForest, StackingClassifier
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, mean_absolute_error, r2_score, roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier as ScikitTree
 
@@ -241,6 +245,22 @@ def test_what_a_warm_start_refuses():
         model.fit(X_IRIS, Y_IRIS + 1)
     with pytest.raises(InputError, match="X must have the columns it had before"):
         model.fit(X_IRIS[:, :2], Y_IRIS)
+    amounts = BaggingRegressor(LinearRegression(), 3, warm_start=True, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    with pytest.raises(InputError, match="y must have the columns it had before"):
+        amounts.set_params(n_estimators=4).fit(X_SUGAR, np.column_stack([Y_SUGAR, Y_SUGAR]))
+
+
+@pytest.mark.parametrize("n_estimators", [3, 5])
+@pytest.mark.parametrize(
+    "change", [{"max_features": 3}, {"bootstrap_features": True}, {}], ids=["number", "twice", "wider"]
+)
+def test_learners_that_stay_keep_their_features(change, n_estimators):
+    model = BaggingClassifier(n_estimators=3, max_features=2, warm_start=True, random_state=0).fit(X_IRIS, Y_IRIS)
+    X = X_IRIS if change else np.hstack([X_IRIS, X_IRIS])
+    model.set_params(n_estimators=n_estimators, oob_score=True, **change)
+    words = "max_features, bootstrap_features and the columns of X must be as before"
+    with pytest.raises(InputError, match=words):
+        model.fit(X, Y_IRIS)
 
 
 @pytest.mark.parametrize("learner", [DecisionTreeClassifier(), Perceptron(max_iter=5)], ids=["tree", "perceptron"])
@@ -291,6 +311,46 @@ def test_what_learners_are_given():
         np.testing.assert_array_equal(learner.given_[0], X[rows])
         np.testing.assert_array_equal(learner.given_[1], y[rows])
         assert learner.given_[2] is None
+
+
+def test_a_system_of_a_tenth_of_the_rows_is_solved_instead_of_one_of_all():
+    """The answers are the same; how much longer weights take is in benchmarks/bench_bagging.py."""
+    learner = KernelRidge(kernel="rbf", gamma=0.1)
+    by_rows = BaggingRegressor(learner, 5, max_samples=0.1, resample=True, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    by_weights = BaggingRegressor(learner, 5, max_samples=0.1, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    assert [model.X_fit_.shape[0] for model in by_rows] == [44] * 5
+    assert [model.X_fit_.shape[0] for model in by_weights] == [442] * 5
+    np.testing.assert_allclose(by_rows.predict(X_SUGAR), by_weights.predict(X_SUGAR), rtol=1e-9)
+
+
+def test_a_learner_may_predict_only_once_it_is_fitted():
+    stacked = StackingClassifier([("trees", ScikitTree()), ("near", KNeighborsClassifier())], cv=2)
+    model = BaggingClassifier(stacked, 3, random_state=0).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_allclose(model.predict_proba(X_IRIS), np.mean([m.predict_proba(X_IRIS) for m in model], axis=0))
+    with pytest.raises(InputError, match="estimator must be None or an estimator with fit and predict"):
+        BaggingClassifier(make_pipeline(StandardScaler())).fit(X_IRIS, Y_IRIS)
+
+
+@pytest.mark.parametrize(
+    ("learner", "kind"), [(Ridge(), "regressor"), (KMeans(), "clusterer"), (IsolationForest(), "outlier detector")]
+)
+def test_learners_that_do_not_say_classes_are_refused(learner, kind):
+    with pytest.raises(InputError) as caught:
+        BaggingClassifier(learner, 2).fit(X_IRIS, Y_IRIS)
+    name = type(learner).__name__
+    assert str(caught.value) == f"BaggingClassifier: estimator must be a classifier; got {name} ({kind})."
+
+
+@pytest.mark.parametrize("said", [0.5, -1, 3, "red"])
+def test_answers_that_are_no_classes_are_refused(said):
+    class Rambling(Noting):
+        def predict(self, X):
+            return np.full(X.shape[0], said)
+
+    model = BaggingClassifier(Rambling(), 2, random_state=0).fit(X_IRIS, Y_IRIS)
+    with pytest.raises(InputError, match="estimator must say classes that it learnt; got") as caught:
+        model.predict(X_IRIS)
+    assert_one_sentence(str(caught.value))
 
 
 def test_threads_are_ours_or_the_learners():
@@ -409,8 +469,8 @@ def test_rows_drawn_without_replacement_leave_others_out():
 def test_a_model_can_be_verified(learner):
     model = BaggingClassifier(learner, 9, oob_score=True, random_state=0, n_jobs=2).fit(X_IRIS, Y_IRIS)
     again = eigenwood.verify(model, X_IRIS, Y_IRIS)
-    assert again.claims[:-1] == model.certificate_.claims
-    assert again["first learner"].value == 0
+    assert again.claims[:-2] == model.certificate_.claims
+    assert again["stated score"].value == again["first learner"].value == 0
     assert again["vote error"].value <= again["vote error"].bound
 
 
@@ -497,6 +557,16 @@ def test_frames_with_text_by_features_and_weights():
     model = BaggingClassifier(n_estimators=6, max_features=1, random_state=0).fit(frame, y, sample_weight=weights)
     assert model.classes_.tolist() == ["none", "warm"]
     assert {tuple(learner.feature_names_in_) for learner in model} == {("size",), ("colour",)}
+
+
+@pytest.mark.parametrize("kind", [pa.table, pd.DataFrame, pl.DataFrame])
+def test_columns_of_text_that_are_drawn_twice(kind):
+    frame, y = kind({**TABLE, "size (2)": TABLE["size"][::-1]}), ["warm", "cold", "none", "warm"] * 8
+    model = BaggingClassifier(n_estimators=20, bootstrap_features=True, random_state=0, oob_score=True).fit(frame, y)
+    names = {tuple(learner.feature_names_in_) for learner in model}
+    assert {("size", "colour", "colour (2)"), ("size", "size (3)", "colour")} <= names
+    assert model.score(frame, y) > 0.9
+    assert eigenwood.verify(model, frame, y).holds
 
 
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array])

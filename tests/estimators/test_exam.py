@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import joblib
@@ -107,6 +108,14 @@ def test_the_docstring_speaks_of_every_parameter(entry):
             or f"{name}, " in entry.estimator.__doc__
             or (f", {name}\n" in entry.estimator.__doc__)
         ), name
+
+
+@every_entry
+def test_a_notebook_shows_it_without_complaint(entry):
+    """Scikit-learn reads the docstring for that, and warns of sections that it does not know."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert entry.estimator.__name__ in entry.estimator()._repr_html_()
 
 
 @every_entry

@@ -295,6 +295,47 @@ def test_what_a_warm_start_refuses():
             model.fit(X, y)
 
 
+@pytest.mark.parametrize("change", ["rows", "more rows", "weights", "max_samples", "bootstrap"])
+@pytest.mark.parametrize("bagging", [False, True])
+@pytest.mark.filterwarnings("ignore:Warm-start")
+def test_who_saw_a_row_is_not_asked_about_it_after_a_warm_start(bagging, change):
+    """Trees drew from other rows, or in another way: nobody knows any more which ones they did not see."""
+    model = (BaggingClassifier if bagging else RandomForestClassifier)(n_estimators=30, random_state=0, warm_start=True)
+    model.set_params(bootstrap=change != "bootstrap").fit(X_IRIS, Y_IRIS)
+    data = {
+        "rows": (X_IRIS + 1.0, Y_IRIS),
+        "more rows": (np.vstack([X_IRIS, X_IRIS]), np.tile(Y_IRIS, 2)),
+        "weights": (X_IRIS, Y_IRIS, 1.0 + Y_IRIS % 2),
+    }.get(change, (X_IRIS, Y_IRIS))
+    params = {"max_samples": 0.5 if change == "max_samples" else None, "bootstrap": True}
+    words = "must be those of fit for all .* to be asked about rows that they did not see; got others"
+    for n_estimators in (30, 40):
+        model.set_params(n_estimators=n_estimators, oob_score=True, **params)
+        with pytest.raises(InputError, match=words):
+            model.fit(*data)
+    assert len(model.set_params(oob_score=False).fit(*data)) == 40
+    with pytest.raises(AttributeError, match="estimators_samples_ is not there when .* drew in several ways"):
+        _ = model.estimators_samples_
+    with pytest.raises(InputError, match=words):
+        model.set_params(n_estimators=50, oob_score=True).fit(*data)
+
+
+def test_rows_may_be_given_in_another_order_to_a_warm_start():
+    order = np.random.default_rng(0).permutation(150)
+    grown = classes(n_estimators=10, warm_start=True, oob_score=True).fit(X_IRIS, Y_IRIS)
+    grown.set_params(n_estimators=20).fit(X_IRIS[order], Y_IRIS[order])
+    at_once = classes(n_estimators=20, oob_score=True).fit(X_IRIS, Y_IRIS)
+    np.testing.assert_array_equal(grown.oob_decision_function_, at_once.oob_decision_function_[order])
+
+
+@both
+def test_heavy_weights_without_a_draw(kind):
+    X, y = (X_IRIS, Y_IRIS) if kind is classes else (X_SUGAR, Y_SUGAR)
+    plain = kind(bootstrap=False, n_estimators=3).fit(X, y)
+    heavy = kind(bootstrap=False, n_estimators=3).fit(X, y, np.full(len(y), 1e12))
+    np.testing.assert_array_equal(said(heavy, X), said(plain, X))
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_time_leaves_the_trees_that_are_done(n_jobs):
     rng = np.random.default_rng(0)
@@ -354,6 +395,15 @@ def test_a_tree_that_time_cut_short_is_grown_again(n_estimators, random_state):
     np.testing.assert_array_equal(cut.estimators_samples_[0], rows)
     if random_state == 0:
         assert_learnt_the_same(cut, classes(**params).fit(X, y))
+
+
+def test_a_tree_that_time_cut_short_while_a_callback_said_stop_is_grown_again():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 5)), rng.integers(2, size=20_000)
+    cut = classes(n_estimators=2, time_limit=1e-9, warm_start=True).set_callbacks(Recorder(stop_after=1)).fit(X, y)
+    assert (len(cut), cut.stop_reason_) == (1, "time_limit")
+    cut.set_callbacks().set_params(time_limit=None).fit(X, y)
+    assert_learnt_the_same(cut, classes(n_estimators=2).fit(X, y))
 
 
 def test_trees_that_were_done_while_numbers_of_features_were_tried_stay(monkeypatch):
@@ -794,8 +844,13 @@ def test_who_saw_every_row_cannot_be_asked():
 
 
 def test_importances_are_asked_of_the_rows_of_the_fit():
-    with pytest.raises(InputError, match="of which each tree drew 150 rows; got some of which it would draw 100"):
-        fitted(classes).oob_permutation_importance(X_IRIS[:100], Y_IRIS[:100])
+    """A model from a file knows only their number."""
+    words = "X, y, sample_weight, max_samples and bootstrap must be those of fit for all trees"
+    for X, y in ((X_IRIS[:100], Y_IRIS[:100]), (X_IRIS + 1, Y_IRIS), (X_IRIS, np.roll(Y_IRIS, 1))):
+        with pytest.raises(InputError, match=words):
+            fitted(classes).oob_permutation_importance(X, y)
+    order = np.random.default_rng(0).permutation(150)
+    fitted(classes).oob_permutation_importance(X_IRIS[order], Y_IRIS[order])
 
 
 # ---------------------------------------------------------------------------------- one row, files, proofs
@@ -908,7 +963,22 @@ def test_a_forest_can_be_verified(params):
     assert again.holds
     assert [claim.name for claim in again][-3:] == ["rows", "values", "first tree"]
     if "oob_score" in params:
-        assert again.claims[:-3] == model.certificate_.claims
+        assert again.claims[:-4] == model.certificate_.claims
+        assert (again.claims[-4].name, again.claims[-4].value) == ("stated score", 0.0)
+
+
+@pytest.mark.parametrize("metric", [True, "neg_log_loss"])
+@pytest.mark.parametrize("bagging", [False, True])
+def test_a_score_that_was_tampered_with_is_noticed(bagging, metric):
+    kind = BaggingClassifier if bagging else RandomForestClassifier
+    for name, change in (("oob_score_", 0.001), ("oob_interval_", [0.0, 1e-6])):
+        model = kind(n_estimators=30, oob_score=metric, random_state=0).fit(X_IRIS, Y_IRIS)
+        assert eigenwood.verify(model, X_IRIS, Y_IRIS).holds
+        setattr(model, name, getattr(model, name) + change)
+        again = eigenwood.verify(model, X_IRIS, Y_IRIS)
+        assert [claim.name for claim in again if not claim.holds] == ["stated score"]
+        delattr(model, name)
+        assert not eigenwood.verify(model, X_IRIS, Y_IRIS).holds
 
 
 @pytest.mark.parametrize(
@@ -927,6 +997,14 @@ def test_other_rows_are_noticed(kind):
     assert not eigenwood.verify(model, X, other).holds
     assert not eigenwood.verify(model, X[:-1], y[:-1]).holds
     assert not eigenwood.verify(model, X + 0.5 * (np.arange(X.shape[1]) == 2), y).holds
+
+
+@pytest.mark.parametrize("bagging", [False, True])
+def test_classes_in_another_order_are_noticed(bagging):
+    model = BaggingClassifier(n_estimators=5, random_state=0) if bagging else classes(n_estimators=5)
+    model.fit(X_IRIS, Y_IRIS)
+    model.classes_ = model.classes_[[1, 2, 0]]
+    assert not eigenwood.verify(model, X_IRIS, Y_IRIS).holds
 
 
 @pytest.mark.parametrize("number", [0, 5])

@@ -93,6 +93,12 @@ def test_a_callback_calls_it_off():
     assert recorder.torn_down == 1
 
 
+def test_a_round_that_time_has_cut_is_not_called_off():
+    """Who goes on from there must know that the round is not whole, whatever else happened at its end."""
+    outcome = Counter(time_limit=1e-9).set_callbacks(Recorder(stop_after=1)).fit().outcome_
+    assert (outcome.reason, outcome.step.whole) == ("time_limit", False)
+
+
 def test_the_solver_sees_no_more_gain():
     assert Counter(stop_at=9).fit().outcome_.reason == "early_stopping"
 

@@ -10,6 +10,8 @@ from scipy.stats import binomtest
 
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.out_of_bag import (
+    MOST_DRAWS,
+    MOST_ROWS,
     Ballot,
     Score,
     Vote,
@@ -144,16 +146,30 @@ def test_the_interval_of_a_share_covers_it_as_often_as_it_says():
 
 def test_resamples_of_a_mean_are_as_wide_as_its_standard_error():
     x = np.random.default_rng(0).normal(size=400)
-    low, high = resampled_interval(lambda rows: x[rows].mean(), 400, seed=1)
+    low, high = resampled_interval(lambda rows: x[rows].mean(), x.mean(), 400, seed=1)
     assert low < x.mean() < high
     np.testing.assert_allclose(high - low, 2 * 1.96 * x.std() / 20, rtol=0.15)
-    assert (low, high) == resampled_interval(lambda rows: x[rows].mean(), 400, seed=1)
+    assert (low, high) == resampled_interval(lambda rows: x[rows].mean(), x.mean(), 400, seed=1)
+
+
+def test_resamples_of_very_many_rows_are_smaller_and_the_interval_is_as_narrow():
+    x, sizes = np.random.default_rng(0).normal(size=1_000_000), []
+
+    def mean(rows):
+        sizes.append(rows.size)
+        return x[rows].mean()
+
+    low, high = resampled_interval(mean, x.mean(), x.size, seed=1)
+    assert low < x.mean() < high
+    np.testing.assert_allclose(high - low, 2 * 1.96 * x.std() / 1000, rtol=0.25)
+    assert max(sizes) <= MOST_ROWS
+    assert sum(sizes) <= MOST_DRAWS
 
 
 def test_resamples_that_say_nothing_do_not_count():
-    low, high = resampled_interval(lambda rows: 1.0 if rows[0] == 0 else float("nan"), 3, seed=0)
+    low, high = resampled_interval(lambda rows: 1.0 if rows[0] == 0 else float("nan"), 1.0, 3, seed=0)
     assert (low, high) == (1.0, 1.0)
-    assert np.isnan(resampled_interval(lambda rows: float("nan"), 3, seed=0)).all()
+    assert np.isnan(resampled_interval(lambda rows: float("nan"), 1.0, 3, seed=0)).all()
 
 
 def test_how_many_rows_weights_stand_for():

@@ -306,6 +306,7 @@ def test_weights_become_float64(given):
         ([1, np.inf, 1], "Thing: sample_weight must be finite and at least 0; got inf."),
         ([0, 0, 0], "Thing: sample_weight must hold at least one weight above zero; got only zeros."),
         (["a", 1, 1], "Thing: sample_weight must hold numbers; got ['a', 1, 1]."),
+        (["a"] * 1000, "Thing: sample_weight must hold numbers; got ['a', 'a', 'a', 'a', 'a', 'a', ...]."),
     ],
     ids=lambda value: re.sub(r"\W+", " ", str(value))[:40],
 )

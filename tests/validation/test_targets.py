@@ -126,6 +126,7 @@ def test_one_class_cannot_be_told_apart():
 def test_strangers_among_known_classes():
     known = np.array([0, 1, 5])
     assert_array_equal(check_known(Thing(), np.array([5, 0, 0]), known).codes, [2, 0, 0])
+    assert_array_equal(check_known(Thing(), np.array([5, 0, 0]), known[::-1]).codes, [0, 2, 2])
     sentence = sentence_of(lambda: check_known(Thing(), np.array([0, 3]), known))
     assert sentence.startswith("Thing: y must hold only the classes [0, 1, 5]; got ")
     assert "3" in sentence

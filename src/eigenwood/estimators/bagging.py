@@ -39,6 +39,7 @@ from eigenwood.estimators.ensemble_sampling import (
     Population,
     draw_count,
     drawn_feature_count,
+    drawn_features,
     has_all_features,
     population_of,
 )
@@ -53,6 +54,8 @@ from eigenwood.validation.arrays import check_weights
 from eigenwood.validation.ensembles import (
     Learner,
     Metric,
+    check_classifier,
+    check_codes,
     check_handed,
     check_query,
     check_routed,
@@ -115,10 +118,11 @@ class BaggingData(NamedTuple):
 class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
     """What both kinds of bagging share."""
 
+    TARGETS: str  # what of y must stay the same when learners are added
+
     estimators_: list
     drawn_features_: np.ndarray
     has_text_: bool
-    n_draws_: int
 
     @abstractmethod
     def _learner(self) -> Any:
@@ -127,6 +131,10 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
     @abstractmethod
     def _checked_target(self, y: Any, n_rows: int, kept: np.ndarray, known: np.ndarray | None) -> tuple:
         """Return the targets of the rows that are kept, of ``n_rows``, their codes, and the classes."""
+
+    @abstractmethod
+    def _is_like_before(self, data: BaggingData) -> bool:
+        """Return whether learners that stay answer with what is learnt now: the same classes, or as many amounts."""
 
     @abstractmethod
     def _said(self, learner: Any, X: Any, n_values: int, params: dict) -> np.ndarray:
@@ -149,6 +157,8 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
             return self._asked_again(data) if self._wants_score() else self
         self._check_metric(data)
         draws = self._draws(data, self._seed())
+        self._check_features(draws, len(earlier))
+        known_draws = self._known_draws(draws, data.places, len(earlier))
         threads = thread_count(type(self).__name__, self.n_jobs)
 
         tally = new_tally(data)
@@ -161,7 +171,9 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
             y=y,
         )
 
-        self._store(data, draws, outcome.step, outcome.reason)
+        for name, value in self._attributes(data, draws, outcome.step).items():
+            setattr(self, name, value)
+        self.stop_reason_, self._draws_of_fit = outcome.reason, known_draws
         self._judge(data, data.weights, tally)
         return self
 
@@ -223,9 +235,19 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         who = type(self).__name__
         if self.drawn_features_.max() >= self.n_features_in_ or self.has_text_ != data.has_text:
             raise InputError(f"{who}: X must have the columns it had before when warm_start is True; got others.")
-        if data.labels is not None and not np.array_equal(data.labels, self.classes_):
-            raise InputError(f"{who}: y must have the classes it had before when warm_start is True; got others.")
+        if not self._is_like_before(data):
+            what = self.TARGETS
+            raise InputError(f"{who}: y must have the {what} it had before when warm_start is True; got others.")
         return self.estimators_
+
+    def _check_features(self, draws: Draws, n_earlier: int) -> None:
+        """Raise if learners that stay would be asked about other features than they learnt from."""
+        for number in range(n_earlier):
+            if not np.array_equal(drawn_features(draws, number), self.drawn_features_[number]):
+                raise InputError(
+                    f"{type(self).__name__}: max_features, bootstrap_features and the columns of X must be as before "
+                    "when warm_start is True; got others."
+                )
 
     def _draws(self, data: BaggingData, seed: int) -> Draws:
         """Return how the learners draw."""
@@ -273,15 +295,12 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
             "has_text_": data.has_text,
         }
 
-    def _store(self, data: BaggingData, draws: Draws, step: Step, reason: str) -> None:
-        for name, value in self._attributes(data, draws, step).items():
-            setattr(self, name, value)
-        self._draws_of_fit = draws, data.places
-        self.stop_reason_ = reason
-
     def _asked_again(self, data: BaggingData):
         """Score the learners that are there."""
-        workshop = self._workshop(data, self._draws(data, self.seed_), None, 1, asks=True)
+        draws = self._draws(data, self.seed_)
+        self._check_features(draws, len(self))
+        self._check_rows_of_fit(draws)
+        workshop = self._workshop(data, draws, None, 1, asks=True)
         self._judge(data, data.weights, self._heard(data, workshop))
         return self
 
@@ -424,6 +443,8 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     (True, True)
     """
 
+    TARGETS = "classes"
+
     classes_: np.ndarray
 
     PARAMS = {**BAGGING_PARAMS, "voting": Choice(VOTINGS)}
@@ -510,6 +531,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
 
     def _check_choices(self) -> None:
         learner = self._learner()
+        check_classifier(type(self).__name__, learner)
         if self.voting == PROBABILITY and not hasattr(learner, "predict_proba"):
             raise InputError(
                 f"{type(self).__name__}: voting must be 'auto' or 'majority' for a learner without predict_proba; got "
@@ -523,12 +545,15 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         )
         return classes.codes, classes.codes, classes.labels
 
+    def _is_like_before(self, data: BaggingData) -> bool:
+        return np.array_equal(np.asarray(data.labels), self.classes_)
+
     def _said(self, learner: Any, X: Any, n_values: int, params: dict) -> np.ndarray:
         n_rows = X.shape[0]
         said = getattr(learner, self._callee(learner))(X, **params)
         shares = np.zeros((n_rows, n_values))
         if self._callee(learner) == "predict":
-            shares[np.arange(n_rows), np.asarray(said, dtype=np.intp)] = 1.0
+            shares[np.arange(n_rows), check_codes(type(self).__name__, said, n_values)] = 1.0
         else:
             shares[:, np.asarray(learner.classes_, dtype=np.intp)] = said
         return shares
@@ -593,6 +618,8 @@ class BaggingRegressor(RegressorMixin, Bagging):
     (True, 20)
     """
 
+    TARGETS = "columns"
+
     n_outputs_: int
 
     PARAMS = BAGGING_PARAMS
@@ -644,6 +671,9 @@ class BaggingRegressor(RegressorMixin, Bagging):
             return amounts, np.unique(amounts, axis=0, return_inverse=True)[1].ravel(), None
         return amounts[:, 0], np.unique(amounts[:, 0], return_inverse=True)[1], None
 
+    def _is_like_before(self, data: BaggingData) -> bool:
+        return data.n_values() == self.n_outputs_
+
     def _said(self, learner: Any, X: Any, n_values: int, params: dict) -> np.ndarray:
         return learner.predict(X, **params)
 
@@ -676,8 +706,9 @@ class BaggingRegressor(RegressorMixin, Bagging):
 def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
     """Return the certificate, recomputed from the rows that were given to ``fit``.
 
-    Every learner's rows are drawn again and it is asked about the others, one after the other; and the first learner is
-    fitted again, to see that it is the one that follows from these rows.
+    Every learner's rows are drawn again and it is asked about the others, one after the other, which must give the
+    score that the model states; and the first learner is fitted again, to see that it is the one that follows from
+    these rows.
     """
     check_query(model, X, has_text=model.has_text_, finite=model._is_strict())
     again = clone(model)
@@ -685,7 +716,8 @@ def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
     draws = again._draws(data, model.seed_)
     workshop = again._workshop(data, draws, None, 1, asks=True)
     tally = model._heard(data, workshop)
-    claims = model._proved(data, tally, model._scored(data, data.weights, tally)).claims
+    score = model._scored(data, data.weights, tally)
+    claims = (*model._proved(data, tally, score).claims, *model._stated_claims(score))
     if len(model.estimators_) == 1 and model.stop_reason_ == TIME_UP:
         return Certificate(claims)  # time has cut the only learner short, nobody can say where
     with one_blas_thread():

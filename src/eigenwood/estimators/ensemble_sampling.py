@@ -17,6 +17,7 @@ out of bag alone.
 from __future__ import annotations
 
 import warnings
+from hashlib import blake2b
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -35,10 +36,18 @@ class Population(NamedTuple):
     rows: np.ndarray  # (n_rows,) their places
     weights: np.ndarray  # (n_rows,) their weights, all above 0
     start: np.ndarray  # (n_groups + 1,) where each group of equal rows begins
+    digest: bytes  # another one for other rows or weights; the order of the table does not matter
 
     def mass(self) -> np.ndarray:
         """Return the weight of each group."""
         return np.add.reduceat(self.weights, self.start[:-1])
+
+    def n_meant(self) -> int:
+        """Return how many rows the weights stand for.
+
+        Those that are not meant as counts, say shares of 1, must not leave a learner without rows.
+        """
+        return max(self.start.size - 1, round(float(self.weights.sum())))
 
     def is_whole(self) -> bool:
         """Return whether the weights count repeated rows."""
@@ -56,6 +65,15 @@ class Draws(NamedTuple):
     features_with_replacement: bool
     seed: int
 
+    def has_rows_of(self, other: Draws) -> bool:
+        """Return whether each learner draws the rows that it draws by the other."""
+        return (self.population.digest, self.n_rows, self.with_replacement, self.seed) == (
+            other.population.digest,
+            other.n_rows,
+            other.with_replacement,
+            other.seed,
+        )
+
 
 class Seeds(NamedTuple):
     """The seeds of one learner."""
@@ -68,10 +86,9 @@ class Seeds(NamedTuple):
 
 def draw_count(who: str, max_samples: Any, population: Population, *, with_replacement: bool) -> int:
     """Return how many rows a learner draws; a fraction, or None, is of the rows for which the weights stand."""
-    total, n_groups = float(population.weights.sum()), population.start.size - 1
+    total = float(population.weights.sum())
     if max_samples is None:
-        # weights that are not meant as counts, say shares of 1, must not leave a learner without rows
-        count = max(n_groups, round(total))
+        count = population.n_meant()
     elif isinstance(max_samples, Integral):
         count = int(max_samples)
     else:
@@ -119,7 +136,10 @@ def population_of(marks: np.ndarray, weights: np.ndarray) -> Population:
     """Return the rows in the order of their marks, which are equal for equal rows."""
     rows = np.argsort(marks, kind="stable")
     is_new = np.concatenate([[True], np.diff(marks[rows]) != 0])
-    return Population(rows, weights[rows], np.append(np.flatnonzero(is_new), rows.size))
+    population = Population(rows, weights[rows], np.append(np.flatnonzero(is_new), rows.size), b"")
+    digest = blake2b(marks[rows][is_new].tobytes(), digest_size=16)
+    digest.update(population.mass().tobytes())
+    return population._replace(digest=digest.digest())
 
 
 def seeds_of(draws: Draws, number: int) -> Seeds:

@@ -18,7 +18,15 @@ from eigenwood.estimators.ensemble_learning import Left
 from eigenwood.estimators.ensemble_sampling import Draws, row_counts
 from eigenwood.estimators.watching import TIME_UP
 from eigenwood.proofs.claim import Certificate, Claim
-from eigenwood.proofs.out_of_bag import Ballot, Score, resampled_interval, row_total, score_claims, share_interval
+from eigenwood.proofs.out_of_bag import (
+    Ballot,
+    Score,
+    resampled_interval,
+    row_total,
+    score_claims,
+    share_interval,
+    stated_claim,
+)
 from eigenwood.validation.arrays import one_line
 from eigenwood.validation.seeds import integer_seeds
 
@@ -80,9 +88,11 @@ class Ensemble(ABC):
     random_state: Any
     warm_start: bool
     seed_: int
+    n_draws_: int
     stop_reason_: str
     estimators_: Any
-    _draws_of_fit: tuple[Draws, np.ndarray]  # and where the rows stood in what was given
+    # and where the rows stood in what was given; None if learners drew from different rows
+    _draws_of_fit: tuple[Draws, np.ndarray] | None
 
     @abstractmethod
     def _answers(self, data: Any, rows: np.ndarray, means: np.ndarray) -> Answers:
@@ -108,8 +118,11 @@ class Ensemble(ABC):
     def estimators_samples_(self):
         """The rows that each learner got, drawn again from its seed; a row drawn twice is there twice."""
         check_is_fitted(self)
+        who = type(self).__name__
         if not hasattr(self, "_draws_of_fit"):
-            raise AttributeError(f"{type(self).__name__}: estimators_samples_ is not kept in a model file.")
+            raise AttributeError(f"{who}: estimators_samples_ is not kept in a model file.")
+        if self._draws_of_fit is None:
+            raise AttributeError(f"{who}: estimators_samples_ is not there when {self.LEARNERS} drew in several ways.")
         draws, places = self._draws_of_fit
         return [np.repeat(places, self._counts(draws, number)) for number in range(len(self))]
 
@@ -144,6 +157,26 @@ class Ensemble(ABC):
                 f"warm_start is True; got n_estimators={self.n_estimators}."
             )
         return len(self)
+
+    def _drew_like(self, draws: Draws) -> bool:
+        """Return whether the learners that are there drew their rows like this; a model file says only how many."""
+        if draws.n_rows != self.n_draws_ or not hasattr(self, "_draws_of_fit"):
+            return draws.n_rows == self.n_draws_
+        return self._draws_of_fit is not None and draws.has_rows_of(self._draws_of_fit[0])
+
+    def _check_rows_of_fit(self, draws: Draws) -> None:
+        """Raise if nobody knows which rows the learners saw: who saw a row must not be asked about it."""
+        if not self._drew_like(draws):
+            raise InputError(
+                f"{type(self).__name__}: X, y, sample_weight, max_samples and bootstrap must be those of fit for all "
+                f"{self.LEARNERS} to be asked about rows that they did not see; got others."
+            )
+
+    def _known_draws(self, draws: Draws, places: np.ndarray, n_earlier: int) -> tuple[Draws, np.ndarray] | None:
+        """Return what all learners will have drawn by, ``n_earlier`` that stay among them; None if in several ways."""
+        if n_earlier > 0 and self._wants_score():
+            self._check_rows_of_fit(draws)
+        return (draws, places) if n_earlier == 0 or self._drew_like(draws) else None
 
     def _wants_score(self) -> bool:
         return bool(self.oob_score)
@@ -207,6 +240,15 @@ class Ensemble(ABC):
             if np.isfinite(score.interval).all():
                 self.oob_interval_ = np.array(score.interval)
 
+    def _stated_claims(self, score: Score | None) -> list[Claim]:
+        """Return whether the model states the score that was found again, if it was asked for one."""
+        if not self._wants_score():
+            return []
+        nothing = (float("nan"), float("nan"))
+        stated = [getattr(self, "oob_score_", float("nan")), *getattr(self, "oob_interval_", nothing)]
+        found = Score("", float("nan"), nothing, 0.0) if score is None else score
+        return [stated_claim(stated, [found.value, *found.interval])]
+
     def _oob_claims(self, data: Any, tally: Tally, score: Score | None) -> list[Claim]:
         """Return the score, and what it can be explained by."""
         return [] if score is None else [*score_claims(score), *self._vote_claims(data, tally)]
@@ -245,7 +287,7 @@ def scored(metric: Any, answers: Answers, heard: float, seed: int) -> Score:
     value = score(rows)
     if name == ACCURACY:
         return Score(name, value, share_interval(value, row_total(answers.weights)), heard)
-    return Score(name, value, resampled_interval(nan_where_refused(score), rows.size, seed), heard)
+    return Score(name, value, resampled_interval(nan_where_refused(score), value, rows.size, seed), heard)
 
 
 def metric_of(metric: Any, answers: Answers) -> tuple[str, RowScore]:

@@ -105,6 +105,7 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
         self._check_outputs(data, n_earlier)
         self._check_metric(data)
         draws = self._draws(data, self._seed())
+        known_draws = self._known_draws(draws, data.places, n_earlier)
         threads = thread_count(type(self).__name__, self.n_jobs)
 
         earlier, tally = [self._alone(i) for i in range(n_earlier)], self._new_tally(data)
@@ -119,7 +120,7 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
 
         for name, value in self._attributes(nursery, curve, outcome.step).items():
             setattr(self, name, value)
-        self.stop_reason_, self._draws_of_fit = outcome.reason, (draws, data.places)
+        self.stop_reason_, self._draws_of_fit = outcome.reason, known_draws
         if self._is_choosing():
             self.stop_reason_ = TIME_UP
         self._judge(data, data.weights(), tally)
@@ -156,14 +157,6 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
         if len(heard) == 0:
             raise InputError(f"{type(self).__name__}: some tree must have left out a row to be asked about; got none.")
         return Bunch(importances_mean=heard.mean(axis=0), importances_std=heard.std(axis=0), importances=importances)
-
-    def _check_rows_of_fit(self, draws: Draws) -> None:
-        """Raise if these rows cannot be those of the fit: trees drew another number of them."""
-        if draws.n_rows != self.n_draws_:
-            raise InputError(
-                f"{type(self).__name__}: X, y and sample_weight must be those of fit, of which each tree drew "
-                f"{self.n_draws_} rows; got some of which it would draw {draws.n_rows}."
-            )
 
     @property
     def estimator(self):
@@ -217,8 +210,10 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
         n_features = data.mixed.X.shape[1]
         codes = np.unique(data.target.labels if data.labels else data.target.amounts, axis=0, return_inverse=True)[1]
         population = population_of(fingerprints(rows_of(data.mixed.X), codes.ravel().astype(np.int64)), data.weights())
-        n_rows = draw_count(type(self).__name__, self.max_samples, population, with_replacement=True)
-        return Draws(population, n_rows, True, n_features, n_features, False, seed)
+        n_rows = population.n_meant()
+        if self.bootstrap:
+            n_rows = draw_count(type(self).__name__, self.max_samples, population, with_replacement=True)
+        return Draws(population, n_rows, bool(self.bootstrap), n_features, n_features, False, seed)
 
     def _nursery(self, data: TreeData, draws: Draws, watch: Watch | None, threads: int) -> Nursery:
         """Return what grows tree number t."""
@@ -293,7 +288,9 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
     def _asked_again(self, data: TreeData):
         """Score the trees that are there."""
         self._check_outputs(data, len(self))
-        self._judge(data, data.weights(), self._heard(data, self._draws(data, self.seed_)))
+        draws = self._draws(data, self.seed_)
+        self._check_rows_of_fit(draws)
+        self._judge(data, data.weights(), self._heard(data, draws))
         return self
 
     def _heard(self, data: TreeData, draws: Draws) -> Tally:

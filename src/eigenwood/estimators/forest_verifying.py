@@ -21,7 +21,8 @@ def verify_forest(model: RandomForest, X, y, sample_weight=None) -> Certificate:
     """Return the certificate, recomputed from the rows that were given to ``fit``.
 
     Every tree's rows are drawn again: those it saw must give the values of its leaves, and it is asked about the
-    others. The first tree is grown again, to see that it is the one that follows from these rows.
+    others, which must give the score that the model states. The first tree is grown again, to see that it is the one
+    that follows from these rows.
     """
     data = model._checked_query(model.categories_, model._class_lists(), X, y, sample_weight)
     draws = model._draws(data, model.seed_)
@@ -29,7 +30,8 @@ def verify_forest(model: RandomForest, X, y, sample_weight=None) -> Certificate:
     can_be_scored = model.bootstrap and (model._wants_score() or has_accuracy(data.labels))
     score = model._scored(data, data.weights(), tally) if can_be_scored else None
     nursery = model._nursery(data, draws, None, 1)._replace(max_features=model.max_features_)
-    claims = [*model._proved(data, tally, score).claims, *leaf_claims(forest_leaf_numbers(model, nursery))]
+    claims = [*model._proved(data, tally, score).claims, *model._stated_claims(score)]
+    claims += leaf_claims(forest_leaf_numbers(model, nursery))
     if len(model) > 1 or model.stop_reason_ != TIME_UP:  # or time has cut the only tree short, nobody can say where
         first, _ = nursery.grown(0, nursery.counts(0))
         n_others = question_differences(first, tree_at(model.forest_, 0))

@@ -125,7 +125,7 @@ def describe(described: Class) -> Class:
     own = described.__doc__ or ""
     names = [name for name in described.PARAMS if name in SHARED and not is_described(name, own)]  # type: ignore[attr-defined]
     entries = "\n\n".join(_entry(name, SHARED[name]) for name in names)
-    text = indent(f"\n\nShared parameters\n-----------------\n{entries}\n", "    ")
+    text = indent(f"\n\nOther Parameters\n----------------\n{entries}\n", "    ")
     described.__doc__ = own.rstrip() + text
     return described
 

@@ -93,14 +93,17 @@ class Watch:
         return left is not None and left <= seconds_after(step)
 
     def _reason(self, step: Any, called_off: bool, no_gain: bool, is_late: bool) -> str | None:
-        """Return why the fit ends here, or None when it goes on."""
+        """Return why the fit ends here, or None when it goes on.
+
+        The clock goes before the callbacks: it may have left something half done, which a warm start must know.
+        """
         if step.last:
             return FINISHED
+        if is_late:
+            return TIME_UP
         if called_off:
             return CALLED_OFF
-        if no_gain:
-            return NO_GAIN
-        return TIME_UP if is_late else None
+        return NO_GAIN if no_gain else None
 
 
 class Watched(CallbackSupportMixin):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from reprlib import repr as brief
 from typing import Any
 
 import narwhals as nw
@@ -86,7 +87,7 @@ def check_weights(estimator: Any, sample_weight: Any, n_rows: int) -> np.ndarray
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (ValueError, TypeError) as problem:
-        raise InputError(f"{who}: sample_weight must hold numbers; got {sample_weight!r}.") from problem
+        raise InputError(f"{who}: sample_weight must hold numbers; got {brief(sample_weight)}.") from problem
     if weights.shape != (n_rows,):
         raise InputError(f"{who}: sample_weight must have shape ({n_rows},); got {weights.shape}.")
     if not np.isfinite(weights).all() or weights.min() < 0:

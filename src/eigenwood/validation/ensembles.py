@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -10,18 +11,24 @@ import numpy as np
 from scipy import sparse
 from sklearn import get_config
 from sklearn.metrics import get_scorer_names
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from eigenwood.errors import InputError
 from eigenwood.validation.arrays import check_finite, check_is_a_table, check_matrix, frame_of, one_sentence
 from eigenwood.validation.categories import Mixed, check_mixed
 
+CLASSIFIER = "classifier"
+PREDICTORS = (CLASSIFIER, "regressor")
+
 
 class Learner:
-    """The rule for the estimator inside an ensemble."""
+    """The rule for the estimator inside an ensemble; some can predict only once they are fitted."""
 
     def allows(self, value: Any) -> bool:
-        return not isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "predict")
+        if isinstance(value, type) or not hasattr(value, "fit"):
+            return False
+        return hasattr(value, "predict") or (hasattr(type(value), "predict") and kind_of(value) in PREDICTORS)
 
     def __str__(self) -> str:
         return "an estimator with fit and predict"
@@ -96,10 +103,47 @@ def part_of(X: Any, rows: np.ndarray | None, features: np.ndarray | None) -> Any
     """Return some rows and columns of an array, a sparse matrix or a frame; None is all of them."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        frame = frame if features is None else frame[:, features.tolist()]
+        frame = frame if features is None else columns_of(frame, features)
         return (frame if rows is None else frame[rows.tolist(), :]).to_native()
     X = X if rows is None else X[rows]
     return X if features is None else X[:, features]
+
+
+def columns_of(frame: nw.DataFrame, features: np.ndarray) -> nw.DataFrame:
+    """Return some columns of a frame; one that comes again gets a name of its own."""
+    if np.unique(features).size == features.size:
+        return frame[:, features.tolist()]
+    columns, taken = list(frame.iter_columns()), set(map(str, frame.columns))
+    named: dict[str, nw.Series] = {}
+    for j in features.tolist():
+        name = str(columns[j].name)
+        if name in named:
+            name = next(other for i in count(2) if (other := f"{name} ({i})") not in taken | named.keys())
+        named[name] = columns[j].alias(name)
+    return nw.concat([column.to_frame() for column in named.values()], how="horizontal")
+
+
+def kind_of(learner: Any) -> str | None:
+    """Return what scikit-learn calls this kind of estimator; None if it does not say."""
+    return get_tags(learner).estimator_type if hasattr(learner, "__sklearn_tags__") else None
+
+
+def check_classifier(who: str, learner: Any) -> None:
+    """Raise if a learner is known to say other things than classes."""
+    kind = kind_of(learner)
+    if kind not in (None, CLASSIFIER):
+        name = type(learner).__name__
+        raise InputError(f"{who}: estimator must be a classifier; got {name} ({kind.replace('_', ' ')}).")
+
+
+def check_codes(who: str, said: Any, n_classes: int) -> np.ndarray:
+    """Return the classes that a learner says, as the codes they had when it learnt them."""
+    said = np.asarray(said)
+    codes = said.astype(np.intp) if said.dtype.kind in "biuf" else np.full(said.shape, -1)
+    wrong = (codes != said) | (codes < 0) | (codes >= n_classes)
+    if wrong.any():
+        raise InputError(f"{who}: estimator must say classes that it learnt; got {said[wrong].tolist()[0]!r}.")
+    return codes
 
 
 def check_routed(estimator: Any, method: str, params: Mapping[str, Any]) -> None:

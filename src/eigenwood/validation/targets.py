@@ -253,12 +253,13 @@ def check_classes(estimator: Any, labels: np.ndarray, is_whole: bool = True) -> 
 
 
 def check_known(estimator: Any, labels: np.ndarray, known: np.ndarray) -> Classes:
-    """Return the places of the labels among the ``known`` classes."""
+    """Return the places of the labels among the ``known`` classes; somebody may have put these in another order."""
     strangers = np.setdiff1d(labels, known)
     if strangers.size:
         who = type(estimator).__name__
         raise InputError(f"{who}: y must hold only the classes {known.tolist()}; got {strangers.tolist()[0]!r}.")
-    return Classes(known, np.searchsorted(known, labels))
+    order = np.argsort(known)
+    return Classes(known, order[np.searchsorted(known, labels, sorter=order)])
 
 
 def check_given_classes(estimator: Any, given: Any, fitted: np.ndarray | None) -> np.ndarray:
