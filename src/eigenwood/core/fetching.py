@@ -1,5 +1,5 @@
-"""Memory that is read soon is asked for now: rows of a table that lie far apart come slowly, one after the other if each
-is asked for only when the one before is done.
+"""Memory that is read soon is asked for now: rows of a table that lie far apart come slowly, one after the other if
+each is asked for only when the one before is done.
 """
 
 from __future__ import annotations

@@ -569,19 +569,13 @@ def write_orders(columns, table, constant, rows, own, start, n, keys, ranks, cou
 
 @uncounted
 def put_in_order(keys, n, ranks, counts, ordered):
-    """Write keys in order, in the way that is shortest for so many; return how many of code 0 are known to come first.
-
-    ``keys`` may be overwritten.
-    """
-    n_zeros = zeros_first(keys, n, ordered) if n > VERY_FEW else 0
-    n_others, others = n - n_zeros, ordered[n_zeros:]
-    if n_others <= VERY_FEW:
-        order_very_few(keys, n_others, others)
-    elif n_others <= FEW:
-        order_few(keys, n_others, ranks, others)
+    """Write keys in order, in the way that is shortest for so many; ``keys`` may be overwritten."""
+    if n <= VERY_FEW:
+        order_very_few(keys, n, ordered)
+    elif n <= FEW:
+        order_few(keys, n, ranks, ordered)
     else:
-        order_more(keys, n_others, counts, others)
-    return n_zeros
+        order_more(keys, n, counts, ordered)
 
 
 @uncounted
@@ -664,10 +658,8 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
                 side = -1
             else:
                 write_keys(codes, features, hand, at, start, n)
-                n_zeros = put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
-                cost, below, above, side = cut_in_order(
-                    hand, hand.ordered, n_zeros, missing, rule, free, logs, known, n
-                )
+                put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
+                cost, below, above, side = cut_in_order(hand, hand.ordered, 0, missing, rule, free, logs, known, n)
             place = below
         n_tried += 1
         if cost < np.inf and cost <= best.cost + tie:
@@ -743,7 +735,8 @@ def dense_cut(codes, features, hand, at, missing, rule, free, logs, known, start
     write_keys(codes, features, hand, at, start, n)
     if n == 2 and free:
         return cut_of_two(hand.keys, hand.pulls, hand.weights, missing)
-    n_zeros = put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
+    n_zeros = zeros_first(hand.keys, n, hand.ordered) if n > VERY_FEW else 0
+    put_in_order(hand.keys, n - n_zeros, hand.ranks, hand.counts, hand.ordered[n_zeros:])
     return cut_in_order(hand, hand.ordered, n_zeros, missing, rule, free, logs, known, n)
 
 
@@ -870,6 +863,6 @@ def cut_of_order(hand, keys, n, n_zeros, first, rule, free, logs, known):
             tie_of(known), hand.lefts, hand.parts, hand.costs,
         )  # fmt: skip
     return cut_classes(
-        keys, n, max(min(n_zeros - 1, last), 0), first, last, hand.labels, weights, hand.total, hand.left, known.weight, min_weight,
-        tie_of(known), rule.criterion, logs, hand.lefts, hand.parts, hand.rests, hand.costs,
+        keys, n, max(min(n_zeros - 1, last), 0), first, last, hand.labels, weights, hand.total, hand.left,
+        known.weight, min_weight, tie_of(known), rule.criterion, logs, hand.lefts, hand.parts, hand.rests, hand.costs,
     )  # fmt: skip
