@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.distinct import fingerprints
 from eigenwood.core.forest.crown import Crowned, crowned, crowned_means, pays
+from eigenwood.core.forest.growing import Rooms
 from eigenwood.core.forest.nodes import Forest, joined, packed, tree_at
 from eigenwood.core.forest.predicting import Means, Walk, forest_leaves, forest_means, walk_of
 from eigenwood.core.rows import rows_of
@@ -235,6 +236,7 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
             alpha=float(self.ccp_alpha),
             max_features=n_tried,
             asks=self._wants_score(),
+            rooms=Rooms(),
             watch=watch,
         )
 

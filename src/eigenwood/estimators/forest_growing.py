@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenwood.core.forest.growing import grown_tree
+from eigenwood.core.forest.growing import Rooms, grown_tree
 from eigenwood.core.forest.nodes import Forest, packed, tree_at
 from eigenwood.core.threads import results_of
 from eigenwood.core.tree.binning import Binned
@@ -43,6 +43,7 @@ class Nursery(NamedTuple):
     alpha: float
     max_features: int
     asks: bool  # whether trees are asked about the rows they did not see
+    rooms: Rooms  # where trees grow
     watch: Watch | None  # looks at the clock; None if time does not matter
     ready: Sequence[Forest] = ()  # the first trees, if they were grown to try a number of features
 
@@ -83,7 +84,7 @@ class Nursery(NamedTuple):
         whole = True
         if self.watch is None or self.watch.seconds_left() is None:
             logs = log_table(target, rule)
-            tree = grown_tree(self.binned, target, rule, self.signs, self.max_leaves, logs, seed)
+            tree = grown_tree(self.binned, target, rule, self.signs, self.max_leaves, logs, seed, self.rooms)
         else:
             rows = np.flatnonzero(weights)
             steps = growth_steps(self.binned, target, rows, rule, self.signs, self.max_leaves, seed, 1)

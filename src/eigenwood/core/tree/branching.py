@@ -85,21 +85,20 @@ class Place(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sample_of(target, rows, criterion):
-    """Return the rows of a node with their targets one after the other."""
-    n_rows, n_outputs = rows.size, target.starts.size - 1
+def new_sample(target, n_rows, criterion):
+    """Return room for the rows of a node with their targets one after the other."""
+    n_outputs = target.starts.size - 1
     n_ranked = n_rows if criterion == ABSOLUTE_ERROR else 0
     labels = np.empty((n_rows if target.labels.shape[0] > 0 else 0, n_outputs), dtype=np.int32)
     amounts = np.empty((n_rows if target.amounts.shape[0] > 0 else 0, n_outputs))
     weights = np.empty(n_rows if target.weights.size > 0 else 0)
     ranks, ordered = np.empty((n_ranked, n_outputs), dtype=np.int64), np.empty((n_ranked, n_outputs))
-    fill(labels, amounts, weights, ranks, ordered, target, rows)
-    return Sample(rows, labels, amounts, weights, ranks, ordered)
+    return Sample(np.empty(0, dtype=np.int32), labels, amounts, weights, ranks, ordered)
 
 
 @uncounted
 def sample_in(room, target, rows):
-    """Return the same, written to the beginning of a sample of more rows: to a function that is not counted either."""
+    """Return the rows of a node and their targets, written to the beginning of a sample of at least as many rows."""
     n = rows.size
     labels, amounts = room.labels[: min(n, room.labels.shape[0])], room.amounts[: min(n, room.amounts.shape[0])]
     weights, ranks = room.weights[: min(n, room.weights.size)], room.ranks[: min(n, room.ranks.shape[0])]
@@ -371,10 +370,10 @@ def stays_leaf(known, pure, place, rule):
     return known.weight < 2.0 * rule.min_leaf_weight
 
 
-def new_growth(roots: list[Place], n_rows: int, n_nodes: int, n_values: int, n_words: int, n_open: int) -> Growth:
-    """Return a growth of which only the roots wait; memory that no node needs is never touched."""
+def new_growth(n_rows: int, n_nodes: int, n_values: int, n_words: int, n_open: int) -> Growth:
+    """Return room for so many nodes over so many rows; memory that no node needs is never touched."""
     n_stack = min(n_nodes, n_rows + 1)
-    growth = Growth(
+    return Growth(
         whole=np.empty((n_nodes, 8), dtype=np.int32),
         real=np.empty((n_nodes, 3)),
         value=np.empty((n_nodes, n_values)),
@@ -382,7 +381,7 @@ def new_growth(roots: list[Place], n_rows: int, n_nodes: int, n_values: int, n_w
         stack=np.empty((n_stack, 5), dtype=np.int64),
         seeds=np.empty((n_stack, 1), dtype=np.uint64),
         bounds=np.empty((n_stack, 2)),
-        constants=np.zeros((n_stack, n_words), dtype=np.uint64),
+        constants=np.empty((n_stack, n_words), dtype=np.uint64),
         later=np.empty((n_rows, 5), dtype=np.int32),
         later_seeds=np.empty(n_rows, dtype=np.uint64),
         opened=np.empty((n_open, 4), dtype=np.int64),
@@ -391,6 +390,11 @@ def new_growth(roots: list[Place], n_rows: int, n_nodes: int, n_values: int, n_w
         counts=np.zeros(6, dtype=np.int64),
         first_decrease=np.zeros(1),
     )
+
+
+def begun(growth: Growth, roots: list[Place]) -> Growth:
+    """Return the growth with nothing in it but roots, which wait; no column is known to be constant there."""
+    growth.counts[:], growth.first_decrease[:], growth.constants[: len(roots)] = 0, 0.0, 0
     for n_waiting, root in enumerate(reversed(roots)):
         line = (root.start, root.end, root.depth, -1, 0)
         push(growth.stack, growth.seeds, growth.bounds, n_waiting, line, root.seed, root.lower, root.upper)

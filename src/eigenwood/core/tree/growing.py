@@ -40,18 +40,19 @@ from eigenwood.core.tree.branching import (
     Growth,
     Place,
     Target,
+    begun,
     grow_nodes,
     leave_for_later,
     new_growth,
-    sample_of,
+    new_sample,
     with_longer_lists,
 )
-from eigenwood.core.tree.finishing import finish, new_hand
+from eigenwood.core.tree.finishing import Hand, finish, new_hand
 from eigenwood.core.tree.impurity import ENTROPY, is_classifying
 from eigenwood.core.tree.nodes import LEAF, PER_NODE, Tree, preorder, preorders, taken, with_leaves
 from eigenwood.core.tree.ordering import is_ordered
 from eigenwood.core.tree.scanning import SMALL
-from eigenwood.core.tree.splitting import Rule, new_bench
+from eigenwood.core.tree.splitting import Bench, Rule, Sample, new_bench
 
 ROUND_ROWS = 65_536  # rows that make a round, of which callbacks hear
 MOST_LOGS = 1 << 22  # counts whose logarithms are kept
@@ -164,28 +165,54 @@ def piece_at(ground: Ground, places: list[Place], one_split: bool = False) -> Pi
     first, last = places[0].start, places[-1].end
     max_splits = last - first if last - first <= SMALL and not one_split else 1
     local = [place._replace(start=place.start - first, end=place.end - first) for place in places]
-    piece = part_of(ground, ground.rows[first:last], local, max_splits)
+    piece = part_of(ground, ground.rows[first:last], local, max_splits, new_room(ground, last - first, max_splits))
     piece.places[:, 1:3] += first
     return piece
 
 
-def part_of(ground: Ground, rows: np.ndarray, roots: list[Place], max_splits: int) -> Piece:
-    """Return the parts of a tree below some places, with at most ``max_splits`` questions."""
-    (codes, features), target, rule, signs, logs, _ = ground
-    n_outputs, n_rows = target.starts.size - 1, rows.size
+class Room(NamedTuple):
+    """Where parts of a tree grow, one after the other."""
+
+    growth: Growth
+    bench: Bench | None  # for large nodes …
+    sample: Sample | None
+    spare: np.ndarray | None
+    hand: Hand | None  # … and for small ones
+
+
+def new_room(ground: Ground, n_rows: int, max_splits: int) -> Room:
+    """Return room for parts of so many rows and questions."""
+    (codes, features), target, rule, _, _, _ = ground
+    n_outputs = target.starts.size - 1
     n_values = int(target.starts[-1]) if is_classifying(rule.criterion) else n_outputs
     n_sums = n_values if is_classifying(rule.criterion) else 1 + n_values
-    small = SMALL if max_splits > 1 and is_plain(ground) else 0
     n_open, n_nodes = n_rows if rule.multiway else 2, 3 if max_splits == 1 and not rule.multiway else 2 * n_rows
-    growth = new_growth(roots, n_rows, n_nodes, n_values, word_count(codes.feature.size), n_open)
+    growth = new_growth(n_rows, n_nodes, n_values, word_count(codes.feature.size), n_open)
+    small, bench, sample, spare, hand = most_small(ground, max_splits), None, None, None, None
     if n_rows > small:
-        growth = grown_large(ground, rows, growth, small, n_sums, max_splits)
+        bench = new_bench(codes, features, rule, n_sums, n_rows, n_outputs)
+        sample, spare = new_sample(target, n_rows, rule.criterion), np.empty(n_rows, dtype=np.int32)
+    if small > 0:
+        hand = new_hand(codes, target, n_sums, rule.max_features >= features.kind.size)
+    return Room(growth, bench, sample, spare, hand)
+
+
+def most_small(ground: Ground, max_splits: int) -> int:
+    """Return how many rows a node may have that is grown to its end in one go; 0 if there are no such nodes."""
+    return SMALL if max_splits > 1 and is_plain(ground) else 0
+
+
+def part_of(ground: Ground, rows: np.ndarray, roots: list[Place], max_splits: int, room: Room) -> Piece:
+    """Return the parts of a tree below some places, with at most ``max_splits`` questions."""
+    (codes, features), target, rule, _, logs, _ = ground
+    growth, small = begun(room.growth, roots), most_small(ground, max_splits)
+    if rows.size > small:
+        growth = grown_large(ground, rows, room, small, max_splits)
     else:
         for root in roots:
             leave_for_later(growth, root, -1, 0)
     if growth.counts[N_LATER] > 0:
-        hand = new_hand(codes, target, n_sums, rule.max_features >= features.kind.size)
-        finish(codes, features, target, rows, rule, logs, growth, hand)
+        finish(codes, features, target, rows, rule, logs, growth, room.hand)
     tree, roots_there, number = tree_of(growth)
     n_open = growth.counts[N_OPEN]
     places, seeds, bounds = growth.opened[:n_open], growth.open_seeds[:n_open], growth.open_bounds[:n_open]
@@ -193,14 +220,13 @@ def part_of(ground: Ground, rows: np.ndarray, roots: list[Place], max_splits: in
     return Piece(tree, roots_there, float(growth.first_decrease[0]), places, seeds, bounds)
 
 
-def grown_large(ground: Ground, rows, growth: Growth, small: int, n_sums: int, max_splits: int) -> Growth:
+def grown_large(ground: Ground, rows, room: Room, small: int, max_splits: int) -> Growth:
     """Return a growth without its large nodes: they are split, and small ones left for later."""
     (codes, features), target, rule, signs, logs, _ = ground
-    bench = new_bench(codes, features, rule, n_sums, rows.size, target.starts.size - 1)
-    room, spare = sample_of(target, rows, rule.criterion), np.empty(rows.size, dtype=np.int32)
+    growth, bench, sample, spare, _ = room
     n_listed = (2 if rule.multiway else 1) * bench.lines.size if (features.kind == CATEGORY).any() else 0
     fixed = codes, target, rows, features, rule, signs, logs, small
-    while not grow_nodes(*fixed, growth, bench, room, spare, max_splits, n_listed):
+    while not grow_nodes(*fixed, growth, bench, sample, spare, max_splits, n_listed):
         growth = with_longer_lists(growth, n_listed)
     return growth
 
