@@ -90,7 +90,7 @@ def joined(*forests: Forest) -> Forest:
     """Return one forest of the trees of several, which have grown by the same criterion; nothing is made wide."""
     first, parts = forests[0], [whole(forest) for forest in forests]
     weighted = any(forest.weight.size > 0 for forest in forests)
-    value, value_code = coded_values(together([values_at(forest, described_at(forest)) for forest in forests]))
+    value, value_code = joined_values(forests)
     return Forest(
         criterion=first.criterion,
         bounded=first.bounded,
@@ -109,6 +109,25 @@ def joined(*forests: Forest) -> Forest:
         value_code=value_code,
         impure=joined_bits([forest.impure for forest in forests], [described_at(forest) for forest in forests]),
         impurity=together([forest.impurity for forest in forests]),
+    )
+
+
+def joined_values(forests: tuple[Forest, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of several forests as ``coded_values`` does; of those that have a table only that is read."""
+    rows = together([forest.value for forest in forests])
+    if rows.shape[1] < 2:
+        return rows, np.empty(0, dtype=np.uint8)
+    first, codes = distinct_rows(bits_of(rows))
+    start, code = starts_of([forest.value.shape[0] for forest in forests]), narrowed(codes)
+    parts = [code[start[i] : start[i + 1]] for i in range(len(forests))]
+    return smaller_of(
+        narrowed(rows[first]),
+        np.concatenate(
+            [
+                part[forest.value_code] if forest.value_code.size > 0 else part
+                for part, forest in zip(parts, forests, strict=True)
+            ]
+        ),
     )
 
 
@@ -328,14 +347,22 @@ def coded_values(value) -> tuple[np.ndarray, np.ndarray]:
 
     Single values are left as they are: means of amounts are hardly ever equal.
     """
-    plain = narrowed(value)
     if value.shape[1] < 2:
-        return plain, np.empty(0, dtype=np.uint8)
-    first, codes = distinct_rows(np.ascontiguousarray(value, dtype=np.float64).view(np.int64))
-    table, code = narrowed(value[first]), narrowed(codes)
-    if table.nbytes + code.nbytes < plain.nbytes:
+        return narrowed(value), np.empty(0, dtype=np.uint8)
+    first, codes = distinct_rows(bits_of(value))
+    return smaller_of(narrowed(value[first]), narrowed(codes))
+
+
+def bits_of(value) -> np.ndarray:
+    """Return the bits of numbers, by which equal ones are found."""
+    return np.ascontiguousarray(value, dtype=np.float64).view(np.int64)
+
+
+def smaller_of(table, code) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same, or what they stand for and no code."""
+    if table.nbytes + code.nbytes < code.size * table[:1].nbytes:
         return table, code
-    return plain, np.empty(0, dtype=np.uint8)
+    return table[code], np.empty(0, dtype=np.uint8)
 
 
 @njit(cache=True, nogil=True)

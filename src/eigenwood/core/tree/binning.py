@@ -26,6 +26,7 @@ import numpy as np
 from numba import njit
 
 from eigenwood.core.distinct import mixed
+from eigenwood.core.memory import room_for
 from eigenwood.core.threads import results_of
 
 NUMBER, CATEGORY = range(2)
@@ -109,9 +110,14 @@ def binned_dense(X, n_categories, rare_share: float, n_threads: int, max_bins: i
 
 def coded_columns(X, n_categories, rare_share: float, n_threads: int, max_bins: int) -> list:
     """Return the columns of a dense matrix as codes, one by one."""
+    # narrow codes wait in memory that goes back, some columns at a time, as they are joined
+    waiting = [room_for((TILE, X.shape[0]), NARROW) for _ in range(0, X.shape[1], TILE)]
     rooms: SimpleQueue[np.ndarray] = SimpleQueue()  # fresh memory for every block would cost as much as the copy
     for _ in range(n_threads):
         rooms.put(np.empty((COLUMN_BLOCK, X.shape[0])))
+
+    def place_of(column: int) -> np.ndarray:
+        return waiting[column // TILE][column % TILE]
 
     def block(first: int) -> list:
         room = rooms.get()
@@ -123,7 +129,10 @@ def coded_columns(X, n_categories, rare_share: float, n_threads: int, max_bins: 
     def columns_of(room: np.ndarray, first: int) -> list:
         columns = room[: min(COLUMN_BLOCK, X.shape[1] - first)]
         copy_columns(X, first, columns)
-        return [kept(columns[i], n_categories[first + i], rare_share, max_bins) for i in range(columns.shape[0])]
+        return [
+            kept(columns[i], n_categories[first + i], rare_share, max_bins, place_of(first + i))
+            for i in range(columns.shape[0])
+        ]
 
     blocks = results_of(block, range(0, X.shape[1], COLUMN_BLOCK), n_threads)
     return [column for part in blocks for column in part]
@@ -144,7 +153,7 @@ def from_stored(values, rows, n_rows: int, max_bins: int) -> tuple:
     if rows.size == n_rows and not (values == 0).any():  # no zero anywhere
         column = np.empty(n_rows)
         column[rows] = values
-        return kept(column, -1, 1.0, max_bins)
+        return kept(column, -1, 1.0, max_bins, np.empty(n_rows, dtype=NARROW))
     found = ranked(np.append(values.astype(np.float64), 0.0), -1, max_bins)
     codes = found.codes if found.rank.size == 0 else found.rank[found.codes]
     common = int(codes[-1])
@@ -152,21 +161,26 @@ def from_stored(values, rows, n_rows: int, max_bins: int) -> tuple:
     return without_codes(found), Rare(rows[rare].astype(np.int32), codes[:-1][rare].astype(np.int32), common)
 
 
-def kept(values, n_categories: int, rare_share: float, max_bins: int) -> tuple:
-    """Return a column with all its codes, or with its rare entries only if those are few."""
+def kept(values, n_categories: int, rare_share: float, max_bins: int, narrow) -> tuple:
+    """Return a column with all its codes, written to ``narrow`` if bytes can hold them, or with its rare entries only
+    if those are few.
+    """
     found = ranked(values, n_categories, max_bins)
     common = int(found.counts.argmax())
     n_rare = values.size - int(found.counts[common])
     if n_rare > rare_share * values.size and found.counts.size <= MOST_CODES:
-        return with_narrow_codes(found), None
+        return with_narrow_codes(found, narrow), None
     rows, codes = rare_entries(found.codes, found.rank, common, n_rare)
     return without_codes(found), Rare(rows, codes, common)
 
 
-def with_narrow_codes(found: Ranked) -> Ranked:
+def with_narrow_codes(found: Ranked, narrow) -> Ranked:
     """Return a column with codes that stand for themselves, in few bytes: all columns wait until they are joined."""
     codes = found.codes if found.rank.size == 0 else found.rank[found.codes]
-    return found._replace(codes=codes.astype(NARROW if found.counts.size <= NARROW_CODES else np.uint16), rank=ITSELF)
+    if found.counts.size > NARROW_CODES:
+        return found._replace(codes=codes.astype(np.uint16), rank=ITSELF)
+    narrow[:] = codes
+    return found._replace(codes=narrow, rank=ITSELF)
 
 
 def without_codes(found: Ranked) -> Ranked:

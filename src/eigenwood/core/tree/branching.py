@@ -18,6 +18,7 @@ from numba import njit
 from eigenwood.core.bits import ONE
 from eigenwood.core.compiling import counted, uncounted
 from eigenwood.core.distinct import mixed
+from eigenwood.core.memory import room_for
 from eigenwood.core.sorting import sorted_order
 from eigenwood.core.tree.absolute import rows_by_line
 from eigenwood.core.tree.adding import code_at, code_of, lines_of
@@ -374,15 +375,15 @@ def new_growth(n_rows: int, n_nodes: int, n_values: int, n_words: int, n_open: i
     """Return room for so many nodes over so many rows; memory that no node needs is never touched."""
     n_stack = min(n_nodes, n_rows + 1)
     return Growth(
-        whole=np.empty((n_nodes, 8), dtype=np.int32),
-        real=np.empty((n_nodes, 3)),
-        value=np.empty((n_nodes, n_values)),
+        whole=room_for((n_nodes, 8), np.int32),
+        real=room_for((n_nodes, 3)),
+        value=room_for((n_nodes, n_values)),
         categories=np.empty(0, dtype=np.int32),
-        stack=np.empty((n_stack, 5), dtype=np.int64),
+        stack=room_for((n_stack, 5), np.int64),
         seeds=np.empty((n_stack, 1), dtype=np.uint64),
-        bounds=np.empty((n_stack, 2)),
-        constants=np.empty((n_stack, n_words), dtype=np.uint64),
-        later=np.empty((n_rows, 5), dtype=np.int32),
+        bounds=room_for((n_stack, 2)),
+        constants=room_for((n_stack, n_words), np.uint64),
+        later=room_for((n_rows, 5), np.int32),
         later_seeds=np.empty(n_rows, dtype=np.uint64),
         opened=np.empty((n_open, 4), dtype=np.int64),
         open_seeds=np.empty(n_open, dtype=np.uint64),

@@ -21,6 +21,7 @@ from eigenwood.core.bits import ONE, add_member, is_member, taken_out, word_coun
 from eigenwood.core.compiling import inlined, uncounted
 from eigenwood.core.distinct import mixed
 from eigenwood.core.fetching import fetch_row
+from eigenwood.core.memory import room_for
 from eigenwood.core.tree.adding import add_up_slots, cleared, code_at, code_of, ordered_slots, write_groups
 from eigenwood.core.tree.branching import (
     DEFAULT_LEFT,
@@ -148,7 +149,7 @@ def new_hand(codes, target, n_sums: int, all_tried: bool) -> Hand:
         slot_feature=np.empty(n_slots, dtype=codes.slot_feature.dtype),
         slot_code=np.empty(n_slots, dtype=codes.slot_code.dtype),
         slot_keys=np.empty(n_slots, dtype=np.uint64),
-        slot_sums=np.zeros((n_slots + 1, n_sums + 1)),
+        slot_sums=room_for((n_slots + 1, n_sums + 1)),
         slot_bits=np.zeros(word_count(n_slots), dtype=np.uint64),
         slots=np.empty(n_slots, dtype=np.int64),
         group=np.empty(n_slots + 1, dtype=np.int64),
@@ -160,7 +161,7 @@ def new_hand(codes, target, n_sums: int, all_tried: bool) -> Hand:
         tallies=np.empty((TURNS, n_sums)),
         total=np.empty(n_sums),
         left=np.empty(n_sums + 2),
-        order=np.empty((n_columns, SMALL), dtype=np.uint32),
+        order=room_for((n_columns, SMALL), np.uint32),
         is_left=np.empty(SMALL, dtype=np.uint8),
         keys=np.empty(SMALL + LANES, dtype=np.uint32),
         ordered=np.empty(SMALL, dtype=np.uint32),

@@ -20,6 +20,7 @@ from numba import njit
 from eigenwood.core.bits import add_member, taken_out, word_count
 from eigenwood.core.compiling import counted, merged, uncounted
 from eigenwood.core.fetching import fetch_row
+from eigenwood.core.memory import room_for
 from eigenwood.core.tree.absolute import cut_costs, cut_medians, line_costs
 from eigenwood.core.tree.adding import (
     add_up_amounts,
@@ -148,40 +149,35 @@ NOTHING = Split(np.inf, -1, -1, -1, -1, -1, -1)
 NO_GAP = -1.0  # it was not measured
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def new_bench(codes, features, rule, n_sums, n_rows, n_outputs):
+def new_bench(codes, features, rule: Rule, n_sums: int, n_rows: int, n_outputs: int) -> Bench:
     """Return room for the nodes of a coded table."""
-    n_summed = n_codes = 0
-    ordered = is_ordered(rule.criterion, rule.whole, n_outputs) and not rule.at_random
-    for i in range(codes.feature.size):
-        n_here = codes.start[i + 1] - codes.start[i]
-        n_codes = max(n_codes, n_here)
-        if ordered and features.kind[codes.feature[i]] != CATEGORY:
-            n_here = min(n_here, most_summed(n_rows, n_sums))
-        n_summed = max(n_summed, n_here)
-    n_slots = codes.slot_feature.size
+    widths, n_slots, n_read = np.diff(codes.start), codes.slot_feature.size, n_rows if codes.by_row.shape[0] > 0 else 0
+    n_codes, summed = int(widths.max(initial=0)), widths
+    if is_ordered(rule.criterion, rule.whole, n_outputs) and not rule.at_random:
+        is_category = features.kind[codes.feature] == CATEGORY
+        summed = np.where(is_category, widths, np.minimum(widths, most_summed(n_rows, n_sums)))
     n_lines = max(n_codes, n_slots + 1)
     return Bench(
-        np.zeros((n_summed, n_sums + 1)),
-        np.zeros(SPREAD * n_rows),
-        np.zeros(n_codes, dtype=np.int32),
-        np.zeros(word_count(n_codes), dtype=np.uint64),
-        np.zeros((n_slots + 1, n_sums + 1)),
-        np.zeros(word_count(n_slots), dtype=np.uint64),
-        np.empty(n_slots, dtype=np.int64),
-        np.empty(n_slots + 1, dtype=np.int64),
-        np.empty(n_rows, dtype=np.int32),
-        np.empty(n_rows, dtype=np.int32),
-        np.empty(n_lines, dtype=np.int64),
-        np.empty(n_lines, dtype=np.int64),
-        np.empty(n_sums + 2),
-        np.empty((6, (n_rows // PAGE + 1) * PAGE + OFF_PAGE)),
-        np.empty(codes.feature.size + n_slots, dtype=np.uint64),
-        np.empty(TURN, dtype=np.int64),
-        np.empty((TURN if codes.by_row.shape[0] > 0 else 0, n_rows), dtype=codes.columns.dtype),
-        np.arange(n_rows if codes.by_row.shape[0] > 0 else 0).astype(np.int32),
-        np.empty(n_sums),
-        np.zeros(word_count(codes.feature.size), dtype=np.uint64),
+        sums=room_for((int(summed.max(initial=0)), n_sums + 1)),
+        flat=room_for((SPREAD * n_rows,)),
+        counts=np.zeros(n_codes, dtype=np.int32),
+        bits=np.zeros(word_count(n_codes), dtype=np.uint64),
+        slot_sums=room_for((n_slots + 1, n_sums + 1)),
+        slot_bits=np.zeros(word_count(n_slots), dtype=np.uint64),
+        slots=np.empty(n_slots, dtype=np.int64),
+        group=np.empty(n_slots + 1, dtype=np.int64),
+        keys=np.empty(n_rows, dtype=np.int32),
+        places=np.empty(n_rows, dtype=np.int32),
+        lines=np.empty(n_lines, dtype=np.int64),
+        best_lines=np.empty(n_lines, dtype=np.int64),
+        left=np.empty(n_sums + 2),
+        cuts=room_for((6, (n_rows // PAGE + 1) * PAGE + OFF_PAGE)),
+        draw=np.empty(codes.feature.size + n_slots, dtype=np.uint64),
+        turn=np.empty(TURN, dtype=np.int64),
+        sheet=room_for((TURN, n_read), codes.columns.dtype),
+        in_order=np.arange(n_read, dtype=np.int32),
+        total=np.empty(n_sums),
+        constant=np.zeros(word_count(codes.feature.size), dtype=np.uint64),
     )
 
 
