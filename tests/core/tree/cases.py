@@ -8,7 +8,7 @@ from scipy import sparse
 
 from eigenwood.core.tree.binning import binned_dense, binned_sparse
 from eigenwood.core.tree.branching import LARGEST, Place, Target
-from eigenwood.core.tree.growing import Ground, grown, growth_steps, log_table, part_of
+from eigenwood.core.tree.growing import Ground, grown, growth_steps, log_table, new_room, part_of
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
 from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD
 from eigenwood.core.tree.splitting import Rule
@@ -176,7 +176,8 @@ def fit_in_one_call(data, rules, seed=0, **options):
     """Return the tree as forests grow theirs."""
     ground = ground_of(data, rules, **options)
     root = Place(0, ground.rows.size, 0, np.uint64(seed), -np.inf, np.inf)
-    piece = part_of(ground, ground.rows, [root], ground.rows.size)
+    n_rows = ground.rows.size
+    piece = part_of(ground, ground.rows, [root], n_rows, new_room(ground, n_rows, n_rows))
     assert len(piece.places) == 0
     return piece.tree
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenwood.core.tree.branching import Place, described_amounts, described_classes, moved_rows, sample_of
+from eigenwood.core.tree.branching import Place, described_amounts, described_classes, fill, moved_rows, new_sample
 from eigenwood.core.tree.growing import log_table
 from eigenwood.core.tree.splitting import find_split, new_bench
 from tests.core.tree import cases
@@ -25,6 +25,13 @@ class Root(NamedTuple):
     sample: tuple
     sums: np.ndarray
     known: tuple
+
+
+def sample_of(target, rows, criterion):
+    """Return rows with their targets one after the other."""
+    sample = new_sample(target, rows.size, criterion)._replace(rows=rows)
+    fill(sample.labels, sample.amounts, sample.weights, sample.ranks, sample.ordered, target, rows)
+    return sample
 
 
 def root_of(data, rules, seed=0, max_features=None, at_random=False, **storage):

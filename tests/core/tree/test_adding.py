@@ -14,10 +14,9 @@ from eigenwood.core.tree.adding import (
     place_of,
     write_groups,
 )
-from eigenwood.core.tree.branching import sample_of
 from eigenwood.core.tree.impurity import GINI
 from tests.core.tree import cases
-from tests.core.tree.roots import sums_of, table
+from tests.core.tree.roots import sample_of, sums_of, table
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -14,9 +14,10 @@ from eigenwood.core.tree.binning import (
     MOST_FEW,
     NUMBER,
     WIDEST_TABLE,
+    Ranked,
     binned_dense,
     binned_sparse,
-    rows_together,
+    stored_codes,
 )
 from tests.core.tree import cases
 
@@ -277,13 +278,20 @@ def test_as_many_whole_numbers_as_codes_are_exact_and_one_more_is_not(n_values):
 
 
 @pytest.mark.parametrize(("n_rows", "dtype"), [(70_000, np.uint8), (70_000, np.uint16), (9, np.uint8)])
-def test_only_a_large_table_of_narrow_codes_is_kept_by_row_too(n_rows, dtype):
-    columns = np.random.default_rng(0).integers(256, size=(64, n_rows)).astype(dtype)
-    by_row = rows_together(columns)
+def test_only_a_large_table_of_narrow_codes_is_kept_by_row(n_rows, dtype):
+    columns = np.random.default_rng(0).integers(256, size=(70, n_rows)).astype(dtype)
+    nothing = np.empty(0)
+    found = [(Ranked(column, nothing, nothing, nothing, nothing, 0, True), None) for column in columns]
+    whole = [*range(3, 70)]  # more than are turned at once
+    by_column, by_row = stored_codes(found, whole, n_rows, dtype)
     if (n_rows, dtype) == (70_000, np.uint8):
-        assert_array_equal(by_row, columns.T)
+        assert by_column.shape == (67, 0)
+        assert_array_equal(by_row, columns[3:].T)
     else:
-        assert by_row.shape == (0, 64)
+        assert by_row.shape == (0, 67)
+        assert_array_equal(by_column, columns[3:])
+    assert by_column.dtype == dtype
+    assert [one.codes.size for one, _ in found] == [n_rows] * 3 + [0] * 67  # they were given away
 
 
 @pytest.mark.parametrize(("n_columns", "n_values", "n_bytes"), [(64, 256, 1), (63, 9, 2), (64, 257, 2)])

@@ -10,15 +10,15 @@ from eigenwood.core.tree.branching import (
     N_LATER,
     N_STACK,
     Place,
+    begun,
     code_behind,
     new_growth,
-    sample_of,
     with_longer_lists,
 )
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR
 from eigenwood.core.tree.nodes import LEAF
 from tests.core.tree import cases
-from tests.core.tree.roots import SHARES, moved, root_of, split_of, table
+from tests.core.tree.roots import SHARES, moved, root_of, sample_of, split_of, table
 from tests.naive import tree as naive
 
 ROOT = Place(0, 0, 0, np.uint64(0), -np.inf, np.inf)
@@ -162,7 +162,7 @@ def test_what_is_known_to_be_constant_below_changes_nothing(monkeypatch, criteri
 
 
 def test_there_is_room_for_every_node_from_the_beginning():
-    growth = new_growth([ROOT._replace(end=9)], 9, 18, 2, 1, 9)
+    growth = begun(new_growth(9, 18, 2, 1, 9), [ROOT._replace(end=9)])
     assert {array.shape[0] for array in (growth.whole, growth.real, growth.value)} == {18}
     assert {array.shape[0] for array in (growth.stack, growth.seeds, growth.bounds, growth.constants)} == {10}
     assert growth.counts[N_STACK] == 1
@@ -170,7 +170,7 @@ def test_there_is_room_for_every_node_from_the_beginning():
 
 
 def test_lists_grow_longer_and_keep_what_they_have():
-    growth = new_growth([ROOT._replace(end=9)], 9, 18, 2, 1, 9)
+    growth = begun(new_growth(9, 18, 2, 1, 9), [ROOT._replace(end=9)])
     growth = with_longer_lists(growth, 4)
     assert growth.categories.size == 4
     growth.categories[:], growth.counts[N_CATEGORIES] = np.arange(4), 4

@@ -14,6 +14,7 @@ from eigenwood.core.tree.finishing import (
     FEW,
     LANES,
     MANY,
+    MANY_ZEROS,
     NEAR,
     SPREAD,
     TURNS,
@@ -43,6 +44,7 @@ from eigenwood.core.tree.finishing import (
     write_keys,
     write_orders,
     write_thresholds,
+    zeros_first,
 )
 from eigenwood.core.tree.growing import log_table
 from eigenwood.core.tree.impurity import cost
@@ -148,7 +150,7 @@ def test_the_same_features_are_drawn(monkeypatch, criterion, n_classes, max_feat
 @pytest.mark.parametrize("rare_share", [-1.0, 0.5])
 @pytest.mark.parametrize("max_features", [1, 4])
 @pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
-def test_a_table_that_is_kept_by_row_too(monkeypatch, criterion, n_classes, max_features, rare_share):
+def test_a_table_that_is_kept_by_row(monkeypatch, criterion, n_classes, max_features, rare_share):
     monkeypatch.setattr(binning, "WIDE", 1)
     monkeypatch.setattr(binning, "LARGE", 1)
     few = (cases.tied, two_valued, rare_and_missing)
@@ -247,7 +249,9 @@ def test_nothing_is_left_for_the_next_node(monkeypatch, criterion, n_classes, li
     for seed in range(3):
         cases.fit(whole_table(seed, criterion, n_classes, 60), naive.Rules(criterion, **limits))
         hand = hands.pop()
-        assert not any(array.any() for array in (hand.slot_sums, hand.slot_bits, hand.slot_at, hand.counts, hand.sums))
+        assert not any(
+            array.any() for array in (hand.slot_sums[:-1], hand.slot_bits, hand.slot_at, hand.counts, hand.sums)
+        )
 
 
 # ---- keys in order -----------------------------------------------------------------------------------------------
@@ -309,6 +313,22 @@ def test_an_order_is_numpys_stable_one():
         assert_array_equal(ordered & PLACE, np.argsort(codes, kind="stable"))
 
 
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.9, 1.0])
+@pytest.mark.parametrize("n", [1, 9, 100])
+def test_zeros_come_first_if_they_are_many(n, share):
+    rng = np.random.default_rng(n)
+    codes = np.where(rng.random(n) < share, 0, rng.integers(1, 300, size=n))
+    keys, ordered = ((codes << PLACE_BITS) | np.arange(n)).astype(np.uint32), np.full(n, 7, dtype=np.uint32)
+    before, n_zeros = keys.copy(), int((codes == 0).sum())
+    many = n_zeros * MANY_ZEROS >= n
+    assert zeros_first(keys, n, ordered) == (n_zeros if many else 0)
+    if many:
+        assert_array_equal(ordered[:n_zeros], before[codes == 0])
+        assert_array_equal(keys[: n - n_zeros], before[codes > 0])
+    else:
+        assert_array_equal(keys, before)
+
+
 def test_the_last_keys_come_first():
     keys = np.arange(9, dtype=np.uint32)
     for n_last in range(9):
@@ -349,9 +369,10 @@ def cut_by_order(root, hand, rules):
     """Return the cut of the only column, whose keys are put in order."""
     n, codes = root.sample.rows.size, root.codes
     gather_keys(codes.columns, hand.table, 0, hand.node_rows, hand.own, 0, n, hand.keys)
-    put_in_order(hand.keys, n, hand.ranks, hand.counts, hand.ordered)
+    n_zeros = zeros_first(hand.keys, n, hand.ordered)
+    put_in_order(hand.keys, n - n_zeros, hand.ranks, hand.counts, hand.ordered[n_zeros:])
     return cut_in_order(
-        hand, hand.ordered, missing_at(codes, root.features, 0, 0), root.rule, is_free(rules),
+        hand, hand.ordered, n_zeros, missing_at(codes, root.features, 0, 0), root.rule, is_free(rules),
         log_table(root.target, root.rule), root.known, n,
     )  # fmt: skip
 
@@ -414,6 +435,7 @@ def test_two_rows_are_told_apart_as_many_are(criterion, n_classes, weights, colu
     )  # fmt: skip
     expected = cut_by_order(root, hand, rules)
     missing = missing_at(root.codes, root.features, 0, 0)
+    gather_keys(root.codes.columns, hand.table, 0, hand.node_rows, hand.own, 0, 2, hand.keys)
     found = cut_of_two(hand.keys, hand.pulls, hand.weights, missing)
     assert_allclose(found[0], expected[0], rtol=1e-12, atol=1e-12)
     assert found[1:] == expected[1:]

@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from eigenwood.core.bits import taken_out, word_count
 from eigenwood.core.tree.adding import add_up_amounts, add_up_classes
-from eigenwood.core.tree.branching import sample_of
 from eigenwood.core.tree.growing import log_table
 from eigenwood.core.tree.ordering import (
     FEW_ROWS,
@@ -21,7 +20,7 @@ from eigenwood.core.tree.ordering import (
 )
 from eigenwood.core.tree.splitting import cut_of_lines
 from tests.core.tree import cases
-from tests.core.tree.roots import assert_clean, bench_of, root_of, split_of
+from tests.core.tree.roots import assert_clean, bench_of, root_of, sample_of, split_of
 from tests.naive import tree as naive
 
 ORDERED = ("gini", "entropy", "squared_error")

@@ -66,8 +66,8 @@ def best_of_all(keys, first, last, data, root, min_weight):
     return least, place
 
 
-def cut_of_keys(keys, first, last, data, root, min_weight, logs):
-    """Return the same of the kernel for the criterion."""
+def cut_of_keys(keys, first, last, data, root, min_weight, logs, skipped=0):
+    """Return the same of the kernel for the criterion; several classes may skip keys of one code."""
     known, total, weights, tie = root.known, root.sums, data.weights, tie_of(root.known)
     if not data.n_classes:
         pulls = weights * (data.y[:, 0] - known.centre)
@@ -76,8 +76,8 @@ def cut_of_keys(keys, first, last, data, root, min_weight, logs):
     if root.rule.criterion == GINI and total.size == 2:
         return cut_pair(keys, first, last, labels, weights, total[0], total[1], min_weight, tie, *room())
     return cut_classes(
-        keys, first, last, labels, weights, total, np.empty(total.size), known.weight, min_weight, tie,
-        root.rule.criterion, logs, *room(), np.zeros(SMALL + AT_A_TIME),
+        keys, keys.size, min(skipped, last), first, last, labels, weights, total, np.empty(total.size), known.weight,
+        min_weight, tie, root.rule.criterion, logs, *room(), np.zeros(SMALL + AT_A_TIME),
     )  # fmt: skip
 
 
@@ -96,9 +96,11 @@ def test_no_cut_costs_less(criterion, n_classes, weighted, limits):
         ends = max(first, min_leaf - 1), n - min_leaf
         least, place = best_of_all(keys, *ends, data, root, min_weight)
         for logs in (log_table(root.target, root.rule), NO_LOGS):
-            found, at = cut_of_keys(keys, *ends, data, root, min_weight, logs)
-            assert_allclose(found, least, rtol=1e-9, atol=1e-9)
-            assert at == place
+            n_equal = int((codes == codes[0]).sum())
+            for skipped in {0, n_equal // 2, n_equal - 1}:
+                found, at = cut_of_keys(keys, *ends, data, root, min_weight, logs, skipped)
+                assert_allclose(found, least, rtol=1e-9, atol=1e-9)
+                assert at == place
 
 
 def test_a_cut_has_weight_on_its_left_where_the_code_changes():

@@ -389,14 +389,15 @@ def joined(columns: list, n_categories, n_rows: int) -> Binned:
         slot_feature,
         slot_code,
     )
+    lows, exact = np.concatenate([found.lows for found, _ in columns]), np.array([found.exact for found, _ in columns])
     features = Features(
         np.where(np.asarray(n_categories) >= 0, CATEGORY, NUMBER).astype(np.int8),
         np.array([found.lows.size if found.n_missing else -1 for found, _ in columns], dtype=np.int32),
         np.array([-1 if rare is None else rare.common for _, rare in columns], dtype=np.int32),
         starts(sizes),
-        np.concatenate([found.lows for found, _ in columns]),
-        np.concatenate([found.highs for found, _ in columns]),
-        np.array([found.exact for found, _ in columns]),
+        lows,
+        lows if exact.all() else np.concatenate([found.highs for found, _ in columns]),
+        exact,
     )
     return Binned(codes, features)
 
