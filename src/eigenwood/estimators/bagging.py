@@ -43,7 +43,7 @@ from eigenwood.estimators.ensemble_sampling import (
     has_all_features,
     population_of,
 )
-from eigenwood.estimators.ensemble_scoring import Answers, Ensemble, Tally
+from eigenwood.estimators.ensemble_scoring import Answers, Ensemble, Misses, Tally
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -363,7 +363,9 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
 
 
 def new_tally(data: BaggingData) -> Tally:
-    return Tally(data.weights.size, data.n_values(), keeps_ballots=data.labels is not None)
+    n_rows, of_classes = data.weights.size, data.labels is not None
+    misses = None if of_classes else Misses(data.material.y.reshape(n_rows, -1), data.weights)
+    return Tally(n_rows, data.n_values(), keeps_ballots=of_classes, misses=misses)
 
 
 def kept_values(value: Any, kept: np.ndarray, n_rows: int) -> Any:
@@ -685,7 +687,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
         return data.material.y.reshape(data.weights.size, -1)
 
     def _vote_claims(self, data: BaggingData, tally: Tally) -> list[Claim]:
-        return []
+        return tally.mean_claims(data.weights)
 
     def _store_answers(self, means: np.ndarray) -> None:
         self.oob_prediction_ = means[:, 0] if means.shape[1] == 1 else means

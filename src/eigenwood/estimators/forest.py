@@ -25,7 +25,7 @@ from eigenwood.core.tree.predicting import decision_path
 from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_learning import Step, learner_steps
 from eigenwood.estimators.ensemble_sampling import Draws, draw_count, learner_seed, population_of, row_counts
-from eigenwood.estimators.ensemble_scoring import Answers, Tally
+from eigenwood.estimators.ensemble_scoring import Answers, Misses, Tally
 from eigenwood.estimators.forest_gate import (
     BALANCED,
     BALANCED_SUBSAMPLE,
@@ -283,7 +283,8 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
         }
 
     def _new_tally(self, data: TreeData) -> Tally:
-        return Tally(data.n_rows(), int(data.target.starts[-1]), keeps_ballots=len(data.labels) == 1)
+        misses = None if data.labels else Misses(data.target.amounts, data.weights())
+        return Tally(data.n_rows(), int(data.target.starts[-1]), keeps_ballots=len(data.labels) == 1, misses=misses)
 
     def _asked_again(self, data: TreeData):
         """Score the trees that are there."""
@@ -690,7 +691,7 @@ class RandomForestRegressor(RegressorMixin, AmountGate, RandomForest):
         return data.target.amounts
 
     def _vote_claims(self, data: TreeData, tally: Tally) -> list[Claim]:
-        return []
+        return tally.mean_claims(data.weights())
 
     def _store_answers(self, means: np.ndarray) -> None:
         self.oob_prediction_ = means[:, 0] if means.shape[1] == 1 else means
