@@ -259,6 +259,7 @@ def test_learners_that_stay_keep_their_features(change, n_estimators):
     X = X_IRIS if change else np.hstack([X_IRIS, X_IRIS])
     model.set_params(n_estimators=n_estimators, oob_score=True, **change)
     words = "max_features, bootstrap_features and the columns of X must be as before"
+    words = words if change else "X must have the columns it had before when warm_start is True; got others."
     with pytest.raises(InputError, match=words):
         model.fit(X, Y_IRIS)
 

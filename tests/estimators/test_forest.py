@@ -296,6 +296,62 @@ def test_what_a_warm_start_refuses():
             model.fit(X, y)
 
 
+def sugar_frame(names):
+    return pd.DataFrame(X_SUGAR[:, : len(names)], columns=list(names))
+
+
+REFUSED = {
+    "narrow": (sugar_frame("abc"), Y_SUGAR, "columns it had before"),
+    "wide": (sugar_frame("abcde"), Y_SUGAR, "columns it had before"),
+    "names": (sugar_frame("abce"), Y_SUGAR, "columns it had before"),
+    "targets": (sugar_frame("abcd"), np.column_stack([Y_SUGAR, Y_SUGAR]), "it had before when warm_start"),
+    "nan": (sugar_frame("xyz"), np.full(len(Y_SUGAR), np.nan), "NaN"),
+    "lengths": (sugar_frame("xyz"), Y_SUGAR[1:], "rows|samples|inconsistent"),
+}
+
+
+@pytest.mark.parametrize(
+    ("n_estimators", "name"), [*((5, name) for name in REFUSED), *((3, name) for name in REFUSED if name != "targets")]
+)
+@pytest.mark.parametrize("bagging", [False, True])
+@pytest.mark.filterwarnings("ignore:Warm-start")
+def test_a_fit_that_is_refused_leaves_the_model_as_it_was(bagging, n_estimators, name):
+    X, (bad_X, bad_y, words) = sugar_frame("abcd"), REFUSED[name]
+    kind = BaggingRegressor if bagging else RandomForestRegressor
+    model = kind(n_estimators=3, warm_start=True, oob_score=True, random_state=0).fit(X, Y_SUGAR)
+    model.set_params(n_estimators=n_estimators, oob_score=False)
+    before, said_before = vars(model).copy(), model.predict(X)
+    with pytest.raises(InputError, match=words):
+        model.fit(bad_X, bad_y)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[attribute] is before[attribute] for attribute in before)
+    np.testing.assert_array_equal(model.predict(X), said_before)
+    grown = model.set_params(n_estimators=5).fit(X, Y_SUGAR)
+    np.testing.assert_array_equal(grown.predict(X), kind(n_estimators=5, random_state=0).fit(X, Y_SUGAR).predict(X))
+
+
+@pytest.mark.parametrize("bagging", [False, True])
+def test_a_fit_that_is_interrupted_leaves_the_model_as_it_was(bagging):
+    def interrupt(y_true, y_said):
+        raise KeyboardInterrupt
+
+    kind = BaggingRegressor if bagging else RandomForestRegressor
+    model = kind(n_estimators=3, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    before = model.predict(X_SUGAR)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(oob_score=interrupt).fit(X_SUGAR[:, :3], Y_SUGAR)
+    np.testing.assert_array_equal(model.predict(X_SUGAR), before)
+
+
+@pytest.mark.parametrize("bagging", [False, True])
+def test_a_first_fit_that_is_refused_leaves_nothing(bagging):
+    model = (BaggingRegressor if bagging else RandomForestRegressor)()
+    before = vars(model).copy()
+    with pytest.raises(InputError):
+        model.fit(X_SUGAR, Y_SUGAR[1:])
+    assert vars(model) == before
+
+
 @pytest.mark.parametrize("change", ["rows", "more rows", "weights", "max_samples", "bootstrap"])
 @pytest.mark.parametrize("bagging", [False, True])
 @pytest.mark.filterwarnings("ignore:Warm-start")

@@ -47,7 +47,7 @@ from eigenwood.estimators.ensemble_scoring import Answers, Ensemble, Misses, Tal
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
+from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched, all_or_nothing
 from eigenwood.proofs.claim import Certificate, Claim, at_most, measured
 from eigenwood.proofs.out_of_bag import Score, assessed_vote, vote_claims
 from eigenwood.validation.arrays import check_weights
@@ -147,35 +147,36 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         A weight is a repeated row. Other parameters are passed on to the learners, if scikit-learn's metadata routing
         is enabled.
         """
-        check_params(self)
-        self._check_choices()
-        watch = Watch(self)
-        data = self._checked(X, y, sample_weight, self._routed("fit", fit_params))
-        earlier = self._earlier(data)
-        if len(earlier) == self.n_estimators:
-            warnings.warn("Warm-start fitting without increasing n_estimators does not add learners.", stacklevel=3)
-            return self._asked_again(data) if self._wants_score() else self
-        self._check_metric(data)
-        draws = self._draws(data, self._seed())
-        self._check_features(draws, len(earlier))
-        known_draws = self._known_draws(draws, data.places, len(earlier))
-        threads = thread_count(type(self).__name__, self.n_jobs)
+        with all_or_nothing(self) as before:
+            check_params(self)
+            self._check_choices()
+            watch = Watch(self)
+            data = self._checked(X, y, sample_weight, self._routed("fit", fit_params))
+            earlier = self._earlier(data, before)
+            if len(earlier) == self.n_estimators:
+                warnings.warn("Warm-start fitting without increasing n_estimators does not add learners.", stacklevel=3)
+                return self._asked_again(data) if self._wants_score() else self
+            self._check_metric(data)
+            draws = self._draws(data, self._seed())
+            self._check_features(draws, len(earlier))
+            known_draws = self._known_draws(draws, data.places, len(earlier))
+            threads = thread_count(type(self).__name__, self.n_jobs)
 
-        tally = new_tally(data)
-        workshop = self._workshop(data, draws, watch, threads, asks=self._wants_score())
-        outcome = watch.follow(
-            learner_steps(workshop, earlier, self.n_estimators, threads, tally.hear),
-            max_rounds=self.n_estimators - len(earlier),
-            fitted=lambda step: self._attributes(data, draws, step),
-            X=X,
-            y=y,
-        )
+            tally = new_tally(data)
+            workshop = self._workshop(data, draws, watch, threads, asks=self._wants_score())
+            outcome = watch.follow(
+                learner_steps(workshop, earlier, self.n_estimators, threads, tally.hear),
+                max_rounds=self.n_estimators - len(earlier),
+                fitted=lambda step: self._attributes(data, draws, step),
+                X=X,
+                y=y,
+            )
 
-        for name, value in self._attributes(data, draws, outcome.step).items():
-            setattr(self, name, value)
-        self.stop_reason_, self._draws_of_fit = outcome.reason, known_draws
-        self._judge(data, data.weights, tally)
-        return self
+            for name, value in self._attributes(data, draws, outcome.step).items():
+                setattr(self, name, value)
+            self.stop_reason_, self._draws_of_fit = outcome.reason, known_draws
+            self._judge(data, data.weights, tally)
+            return self
 
     @property
     def estimator_(self):
@@ -228,12 +229,12 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         material = Material(rows, target, fit_params)
         return BaggingData(material, weights[kept], kept, n_given, population, codes, labels, handed.has_text)
 
-    def _earlier(self, data: BaggingData) -> list:
+    def _earlier(self, data: BaggingData, before: dict) -> list:
         """Return the learners that stay."""
         if self._earlier_count() == 0:
             return []
         who = type(self).__name__
-        if self.drawn_features_.max() >= self.n_features_in_ or self.has_text_ != data.has_text:
+        if not self._has_columns_of(before) or self.has_text_ != data.has_text:
             raise InputError(f"{who}: X must have the columns it had before when warm_start is True; got others.")
         if not self._is_like_before(data):
             what = self.TARGETS

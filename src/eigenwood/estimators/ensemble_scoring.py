@@ -119,6 +119,7 @@ class Ensemble(ABC):
 
     oob_score: Any  # the metric, or False
     n_estimators: int
+    n_features_in_: int
     random_state: Any
     warm_start: bool
     seed_: int
@@ -191,6 +192,12 @@ class Ensemble(ABC):
                 f"warm_start is True; got n_estimators={self.n_estimators}."
             )
         return len(self)
+
+    def _has_columns_of(self, before: dict) -> bool:
+        """Return whether the columns that were noted are those of before; they may have got or lost their names."""
+        names, others = getattr(self, "feature_names_in_", None), before.get("feature_names_in_")
+        same_names = names is None or others is None or np.array_equal(names, others)
+        return self.n_features_in_ == before["n_features_in_"] and same_names
 
     def _drew_like(self, draws: Draws) -> bool:
         """Return whether the learners that are there drew their rows like this; a model file says only how many."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from sklearn.callback import CallbackSupportMixin
@@ -108,3 +109,28 @@ class Watch:
 
 class Watched(CallbackSupportMixin):
     """Gives an estimator scikit-learn's ``set_callbacks``; its ``fit`` makes a ``Watch`` in its first line."""
+
+
+@contextmanager
+def all_or_nothing(estimator: Any) -> Iterator[dict[str, Any]]:
+    """Leave an estimator as it was if what is done to it inside fails: the gate notes columns before all is checked.
+
+    Gives the attributes as they were.
+
+    >>> from types import SimpleNamespace
+    >>> model = SimpleNamespace(n_features_in_=4)
+    >>> try:
+    ...     with all_or_nothing(model):
+    ...         model.n_features_in_, model.half = 2, True
+    ...         raise ValueError
+    ... except ValueError:
+    ...     print(model)
+    namespace(n_features_in_=4)
+    """
+    before = vars(estimator).copy()
+    try:
+        yield before
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
