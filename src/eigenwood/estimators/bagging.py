@@ -12,7 +12,6 @@ from sklearn.base import (
     ClassifierMixin,
     MetaEstimatorMixin,
     RegressorMixin,
-    clone,
     is_classifier,
     is_regressor,
 )
@@ -24,7 +23,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.distinct import fingerprints
 from eigenwood.core.rows import rows_of
-from eigenwood.core.threads import one_blas_thread
 from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_learning import (
     Material,
@@ -47,8 +45,8 @@ from eigenwood.estimators.ensemble_scoring import Answers, Ensemble, Misses, Tal
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched, all_or_nothing
-from eigenwood.proofs.claim import Certificate, Claim, at_most, measured
+from eigenwood.estimators.watching import TIME_LIMIT, Watch, Watched, all_or_nothing
+from eigenwood.proofs.claim import Certificate, Claim, measured
 from eigenwood.proofs.out_of_bag import Score, assessed_vote, vote_claims
 from eigenwood.validation.arrays import check_weights
 from eigenwood.validation.ensembles import (
@@ -704,28 +702,3 @@ class BaggingRegressor(RegressorMixin, Bagging):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = get_tags(self._learner()).target_tags.multi_output
         return tags
-
-
-def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
-    """Return the certificate, recomputed from the rows that were given to ``fit``.
-
-    Every learner's rows are drawn again and it is asked about the others, one after the other, which must give the
-    score that the model states; and the first learner is fitted again, to see that it is the one that follows from
-    these rows.
-    """
-    check_query(model, X, has_text=model.has_text_, finite=model._is_strict())
-    again = clone(model)
-    data = again._checked(X, y, sample_weight, {}, known=getattr(model, "classes_", None))
-    draws = again._draws(data, model.seed_)
-    workshop = again._workshop(data, draws, None, 1, asks=True)
-    tally = model._heard(data, workshop)
-    score = model._scored(data, data.weights, tally)
-    claims = (*model._proved(data, tally, score).claims, *model._stated_claims(score))
-    if len(model.estimators_) == 1 and model.stop_reason_ == TIME_UP:
-        return Certificate(claims)  # time has cut the only learner short, nobody can say where
-    with one_blas_thread():
-        first = workshop.made(0)
-    said = [again._said(learner, workshop.columns_of(0), data.n_values(), {}) for learner in (first.learner, model[0])]
-    n_others = int((said[0] != said[1]).reshape(data.weights.size, -1).any(axis=1).sum())
-    statement = "rows on which the first learner, fitted again, says something else"
-    return Certificate((*claims, at_most("first learner", statement, n_others, 0)))
