@@ -332,15 +332,20 @@ def test_a_fit_that_is_refused_leaves_the_model_as_it_was(bagging, n_estimators,
 
 @pytest.mark.parametrize("bagging", [False, True])
 def test_a_fit_that_is_interrupted_leaves_the_model_as_it_was(bagging):
-    def interrupt(y_true, y_said):
-        raise KeyboardInterrupt
+    """Here by a metric, when all trees have grown and their score is asked for."""
+
+    def fails_late(y_true, y_said):
+        if not np.array_equal(y_true, y_said):  # before that it is tried with answers that are right
+            raise KeyboardInterrupt
+        return 1.0
 
     kind = BaggingRegressor if bagging else RandomForestRegressor
     model = kind(n_estimators=3, random_state=0).fit(X_SUGAR, Y_SUGAR)
-    before = model.predict(X_SUGAR)
+    said_before, before = model.predict(X_SUGAR), vars(model.set_params(oob_score=fails_late)).copy()
     with pytest.raises(KeyboardInterrupt):
-        model.set_params(oob_score=interrupt).fit(X_SUGAR[:, :3], Y_SUGAR)
-    np.testing.assert_array_equal(model.predict(X_SUGAR), before)
+        model.fit(X_SUGAR[:, :3], Y_SUGAR)
+    assert vars(model) == before
+    np.testing.assert_array_equal(model.predict(X_SUGAR), said_before)
 
 
 @pytest.mark.parametrize("bagging", [False, True])

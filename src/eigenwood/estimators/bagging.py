@@ -145,7 +145,7 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         A weight is a repeated row. Other parameters are passed on to the learners, if scikit-learn's metadata routing
         is enabled.
         """
-        with all_or_nothing(self) as before:
+        with all_or_nothing(self, "_draws_of_fit") as before:
             check_params(self)
             self._check_choices()
             watch = Watch(self)

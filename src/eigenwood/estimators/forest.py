@@ -94,7 +94,7 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Grow the trees, each over its own draw of the rows of X and their targets y; a weight is a repeated row."""
-        with all_or_nothing(self) as before:
+        with all_or_nothing(self, "_made", "_draws_of_fit") as before:
             check_params(self)
             self._check_choices()
             watch = Watch(self)

@@ -112,25 +112,31 @@ class Watched(CallbackSupportMixin):
 
 
 @contextmanager
-def all_or_nothing(estimator: Any) -> Iterator[dict[str, Any]]:
+def all_or_nothing(estimator: Any, *notes: str) -> Iterator[dict[str, Any]]:
     """Leave an estimator as it was if what is done to it inside fails: the gate notes columns before all is checked.
 
-    Gives the attributes as they were.
+    Gives the fitted attributes as they were: those whose names end with ``_``, and ``notes`` that have other names.
+    What scikit-learn has noted there meanwhile stays, since it tears callbacks down by it.
 
     >>> from types import SimpleNamespace
     >>> model = SimpleNamespace(n_features_in_=4)
     >>> try:
     ...     with all_or_nothing(model):
-    ...         model.n_features_in_, model.half = 2, True
+    ...         model.n_features_in_, model.half_ = 2, True
     ...         raise ValueError
     ... except ValueError:
     ...     print(model)
     namespace(n_features_in_=4)
     """
-    before = vars(estimator).copy()
+
+    def fitted() -> dict[str, Any]:
+        return {name: value for name, value in vars(estimator).items() if name.endswith("_") or name in notes}
+
+    before = fitted()
     try:
         yield before
     except BaseException:
-        vars(estimator).clear()
+        for name in fitted():
+            delattr(estimator, name)
         vars(estimator).update(before)
         raise
