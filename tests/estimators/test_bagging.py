@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from copy import deepcopy
 
 import numpy as np
 import pandas as pd
@@ -27,8 +28,10 @@ from sklearn.tree import DecisionTreeClassifier as ScikitTree
 
 import eigenwood
 from eigenwood import BaggingClassifier, BaggingRegressor, DecisionTreeClassifier, DecisionTreeRegressor, Perceptron
+from eigenwood.core.tree.nodes import LEAF
 from eigenwood.errors import InputError, ModelFileError
-from eigenwood.estimators.ensemble_learning import with_seeds
+from eigenwood.estimators.bagging_verifying import refitted_numbers
+from eigenwood.estimators.ensemble_learning import seeds_in, with_seeds
 from eigenwood.estimators.ensemble_sampling import (
     Draws,
     drawn_features,
@@ -259,6 +262,7 @@ def test_learners_that_stay_keep_their_features(change, n_estimators):
     X = X_IRIS if change else np.hstack([X_IRIS, X_IRIS])
     model.set_params(n_estimators=n_estimators, oob_score=True, **change)
     words = "max_features, bootstrap_features and the columns of X must be as before"
+    words = words if change else "X must have the columns it had before when warm_start is True; got others."
     with pytest.raises(InputError, match=words):
         model.fit(X, Y_IRIS)
 
@@ -469,8 +473,8 @@ def test_rows_drawn_without_replacement_leave_others_out():
 def test_a_model_can_be_verified(learner):
     model = BaggingClassifier(learner, 9, oob_score=True, random_state=0, n_jobs=2).fit(X_IRIS, Y_IRIS)
     again = eigenwood.verify(model, X_IRIS, Y_IRIS)
-    assert again.claims[:-2] == model.certificate_.claims
-    assert again["stated score"].value == again["first learner"].value == 0
+    assert again.claims[: len(model.certificate_)] == model.certificate_.claims
+    assert again["stated score"].value == again["draws"].value == again["fitted again"].value == 0
     assert again["vote error"].value <= again["vote error"].bound
 
 
@@ -487,6 +491,101 @@ def test_other_rows_are_noticed():
     assert not eigenwood.verify(model, X_IRIS, other).holds
     model.estimators_[0] = model.estimators_[1]
     assert not eigenwood.verify(model, X_IRIS, Y_IRIS).holds
+
+
+LEARNERS = {
+    "tree": (BaggingClassifier, None),
+    "neighbours": (BaggingClassifier, KNeighborsClassifier(3)),
+    "pipeline": (BaggingClassifier, make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=3))),
+    "amounts": (BaggingRegressor, LinearRegression()),
+}
+
+
+def with_seeds_of_another(learner, seeds):
+    """Return a fitted learner that claims to have had other seeds."""
+    return deepcopy(learner).set_params(**seeds)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_verify_says_how_many_learners_it_fits_again_and_notices_each_of_them(name):
+    kind, learner = LEARNERS[name]
+    model = kind(learner, 10, random_state=0).fit(X_IRIS, Y_IRIS)
+    again = eigenwood.verify(model, X_IRIS, Y_IRIS)
+    assert again.holds
+    assert "4 of 10 learners" in again["fitted again"].statement
+    other, whole = kind(learner, 10, random_state=1).fit(X_IRIS, Y_IRIS), list(model.estimators_)
+    numbers, unlike = refitted_numbers(10, model.seed_), {"fitted again"} | ({"rows"} if learner is None else set())
+    assert len(set(numbers)) == 4
+    for number in numbers:
+        own_seeds = seeds_in(whole[number])
+        model.estimators_ = [*whole[:number], with_seeds_of_another(other[number], own_seeds), *whole[number + 1 :]]
+        broken = eigenwood.verify(model, X_IRIS, Y_IRIS)
+        assert {claim.name for claim in broken if not claim.holds} == unlike
+
+
+@pytest.mark.parametrize("number", range(10))
+@pytest.mark.parametrize("name", ["tree", "pipeline"])
+def test_a_learner_with_the_seeds_of_another_is_noticed_whichever_it_is(name, number):
+    kind, learner = LEARNERS[name]
+    model = kind(learner, 10, random_state=0).fit(X_IRIS, Y_IRIS)
+    model.estimators_[number] = model.estimators_[(number + 3) % 10]
+    broken = eigenwood.verify(model, X_IRIS, Y_IRIS)
+    assert broken["draws"].value == 1
+    assert not broken["draws"].holds
+
+
+TREES = {
+    "weights": {},
+    "rows": {"resample": True},
+    "features": {"max_features": 2},
+    "random": {"estimator": DecisionTreeClassifier(splitter="random", class_weight="balanced")},
+    "cut back": {"estimator": DecisionTreeClassifier(prune="cost_complexity_cv")},
+    "rising": {"estimator": DecisionTreeClassifier(monotonic_cst=[1, 0, 0, 0])},
+    "put aside": {"estimator": DecisionTreeClassifier(prune="validation")},
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_the_leaves_of_every_tree_are_looked_at(name):
+    binary, weights = (Y_IRIS > 0).astype(int), np.arange(150) % 3.0
+    model = BaggingClassifier(n_estimators=10, random_state=0).set_params(**TREES[name])
+    model.fit(X_IRIS, binary, sample_weight=weights)
+    again = eigenwood.verify(model, X_IRIS, binary, weights)
+    assert again.holds
+    assert ("rows" in {claim.name for claim in again}) == (name != "put aside")
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_a_tree_that_was_tampered_with_is_noticed_whichever_it_is(number):
+    model = BaggingRegressor(DecisionTreeRegressor(min_samples_leaf=5), 10, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    nodes = model.estimators_[number].nodes_
+    value = nodes.value.copy()
+    value[np.flatnonzero(nodes.left == LEAF)[1]] += 1e-3
+    model.estimators_[number].nodes_ = nodes._replace(value=value)
+    broken = eigenwood.verify(model, X_SUGAR, Y_SUGAR)
+    assert not broken["values"].holds
+    assert broken["rows"].holds
+    other = BaggingRegressor(n_estimators=10, random_state=1).fit(X_SUGAR, Y_SUGAR)[number]
+    model.estimators_[number] = with_seeds_of_another(other, seeds_in(model.estimators_[number]))
+    broken = eigenwood.verify(model, X_SUGAR, Y_SUGAR)
+    assert broken["draws"].holds
+    assert not broken["rows"].holds
+
+
+def test_a_tree_that_does_not_know_a_class_of_its_rows_is_noticed():
+    y = np.where(np.arange(150) == 0, 1, 0)
+    model = BaggingClassifier(n_estimators=10, resample=True, random_state=0).fit(X_IRIS, y)
+    assert min(tree.classes_.size for tree in model) == 1
+    assert eigenwood.verify(model, X_IRIS, y).holds
+    assert not eigenwood.verify(model, X_IRIS, np.roll(y, 60))["rows"].holds
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_features_that_were_not_drawn_are_noticed(number):
+    model = BaggingRegressor(LinearRegression(), 10, max_features=2, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    assert eigenwood.verify(model, X_SUGAR, Y_SUGAR).holds
+    model.drawn_features_[number] = (model.drawn_features_[number] + 1) % 10
+    assert eigenwood.verify(model, X_SUGAR, Y_SUGAR)["draws"].value == 1
 
 
 # ---------------------------------------------------------------------------------- time

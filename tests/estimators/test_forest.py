@@ -37,6 +37,7 @@ from eigenwood.proofs.out_of_bag import share_interval
 from eigenwood.validation.seeds import integer_seeds
 from tests.estimators.exam import Recorder, assert_learnt_the_same, assert_same_bits
 from tests.models.crafting import assert_one_sentence
+from tests.naive import out_of_bag as naive
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
 X_SUGAR, Y_SUGAR = load_diabetes(return_X_y=True)
@@ -293,6 +294,67 @@ def test_what_a_warm_start_refuses():
     ):
         with pytest.raises(InputError, match=words):
             model.fit(X, y)
+
+
+def sugar_frame(names):
+    return pd.DataFrame(X_SUGAR[:, : len(names)], columns=list(names))
+
+
+REFUSED = {
+    "narrow": (sugar_frame("abc"), Y_SUGAR, "columns it had before"),
+    "wide": (sugar_frame("abcde"), Y_SUGAR, "columns it had before"),
+    "names": (sugar_frame("abce"), Y_SUGAR, "columns it had before"),
+    "targets": (sugar_frame("abcd"), np.column_stack([Y_SUGAR, Y_SUGAR]), "it had before when warm_start"),
+    "nan": (sugar_frame("xyz"), np.full(len(Y_SUGAR), np.nan), "NaN"),
+    "lengths": (sugar_frame("xyz"), Y_SUGAR[1:], "rows|samples|inconsistent"),
+}
+
+
+@pytest.mark.parametrize(
+    ("n_estimators", "name"), [*((5, name) for name in REFUSED), *((3, name) for name in REFUSED if name != "targets")]
+)
+@pytest.mark.parametrize("bagging", [False, True])
+@pytest.mark.filterwarnings("ignore:Warm-start")
+def test_a_fit_that_is_refused_leaves_the_model_as_it_was(bagging, n_estimators, name):
+    X, (bad_X, bad_y, words) = sugar_frame("abcd"), REFUSED[name]
+    kind = BaggingRegressor if bagging else RandomForestRegressor
+    model = kind(n_estimators=3, warm_start=True, oob_score=True, random_state=0).fit(X, Y_SUGAR)
+    model.set_params(n_estimators=n_estimators, oob_score=False)
+    before, said_before = vars(model).copy(), model.predict(X)
+    with pytest.raises(InputError, match=words):
+        model.fit(bad_X, bad_y)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[attribute] is before[attribute] for attribute in before)
+    np.testing.assert_array_equal(model.predict(X), said_before)
+    grown = model.set_params(n_estimators=5).fit(X, Y_SUGAR)
+    np.testing.assert_array_equal(grown.predict(X), kind(n_estimators=5, random_state=0).fit(X, Y_SUGAR).predict(X))
+
+
+@pytest.mark.parametrize("bagging", [False, True])
+def test_a_fit_that_is_interrupted_leaves_the_model_as_it_was(bagging):
+    """Here by a metric, when all trees have grown and their score is asked for."""
+
+    def fails_late(y_true, y_said):
+        if not np.array_equal(y_true, y_said):  # before that it is tried with answers that are right
+            raise KeyboardInterrupt
+        return 1.0
+
+    kind = BaggingRegressor if bagging else RandomForestRegressor
+    model = kind(n_estimators=3, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    said_before, before = model.predict(X_SUGAR), vars(model.set_params(oob_score=fails_late)).copy()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X_SUGAR[:, :3], Y_SUGAR)
+    assert vars(model) == before
+    np.testing.assert_array_equal(model.predict(X_SUGAR), said_before)
+
+
+@pytest.mark.parametrize("bagging", [False, True])
+def test_a_first_fit_that_is_refused_leaves_nothing(bagging):
+    model = (BaggingRegressor if bagging else RandomForestRegressor)()
+    before = vars(model).copy()
+    with pytest.raises(InputError):
+        model.fit(X_SUGAR, Y_SUGAR[1:])
+    assert vars(model) == before
 
 
 @pytest.mark.parametrize("change", ["rows", "more rows", "weights", "max_samples", "bootstrap"])
@@ -750,6 +812,79 @@ def test_breimans_bound():
     fewer = classes(n_estimators=50, oob_score=True, max_features=1).fit(X_CELLS, Y_CELLS)
     more = classes(n_estimators=50, oob_score=True, max_features=None).fit(X_CELLS, Y_CELLS)
     assert fewer.certificate_["correlation"].value < more.certificate_["correlation"].value
+
+
+MEAN_CLAIMS = ["learner error", "learners asked", "correlation", "mean error"]
+
+
+def mean_numbers(model):
+    """Return the numbers of the mean in a certificate, in the order of the plain loop's."""
+    claims = [model.certificate_[name] for name in ("mean error", "learner error", "learners asked", "correlation")]
+    return [claim.value for claim in claims]
+
+
+def residuals_out_of_bag(model, X, Y):
+    """Return row → what a tree is off by there, for the rows that each tree did not see."""
+    found = []
+    for tree, seen in zip(model.estimators_, model.estimators_samples_, strict=True):
+        rows = np.setdiff1d(np.arange(len(X)), seen)
+        off = tree.predict(X[rows]).reshape(rows.size, -1) - Y.reshape(len(X), -1)[rows]
+        found.append(dict(zip(rows.tolist(), off.tolist(), strict=True)))
+    return found
+
+
+@pytest.mark.parametrize("bagging", [False, True])
+@pytest.mark.parametrize("metric", [True, "neg_mean_absolute_error"])
+@pytest.mark.parametrize("several", [False, True])
+def test_breimans_bound_of_amounts_is_that_of_a_plain_loop_over_pairs_of_trees(bagging, metric, several):
+    X, weights = X_SUGAR[:120], np.random.default_rng(0).integers(1, 4, size=120).astype(float)
+    Y = np.column_stack([Y_SUGAR, 50.0 * X_SUGAR[:, 0]])[:120] if several else Y_SUGAR[:120]
+    kind = BaggingRegressor if bagging else RandomForestRegressor
+    model = kind(n_estimators=6, oob_score=metric, random_state=0).fit(X, Y, sample_weight=weights)
+    expected = naive.assessed_mean(residuals_out_of_bag(model, X, Y), weights)
+    np.testing.assert_allclose(mean_numbers(model), expected, rtol=1e-9)
+    claim, (_, error, n_asked, correlation) = model.certificate_["mean error"], expected
+    assert claim.value <= claim.bound
+    assert claim.bound == pytest.approx((correlation + (1 - correlation) / n_asked) * error)
+    again = eigenwood.verify(model, X, Y, weights)
+    assert again.holds
+    assert again.claims[: len(model.certificate_)] == model.certificate_.claims
+
+
+def test_the_error_of_the_mean_is_that_of_the_answers_out_of_bag():
+    model = amounts(n_estimators=50, oob_score=True).fit(X_SUGAR, Y_SUGAR)
+    error = np.mean((model.oob_prediction_ - Y_SUGAR) ** 2)
+    assert model.certificate_["mean error"].value == pytest.approx(error)
+    assert 1.0 - error / Y_SUGAR.var() == pytest.approx(model.oob_score_)
+
+
+def test_fewer_features_make_trees_of_amounts_less_alike_and_weaker():
+    fewer, more = (amounts(n_estimators=50, oob_score=True, max_features=k).fit(X_SUGAR, Y_SUGAR) for k in (1, None))
+    assert fewer.certificate_["correlation"].value < more.certificate_["correlation"].value
+    assert fewer.certificate_["learner error"].value > more.certificate_["learner error"].value
+
+
+def test_the_bound_of_amounts_can_be_asked_for_later():
+    model = amounts(n_estimators=10, warm_start=True).fit(X_SUGAR, Y_SUGAR)
+    assert not {claim.name for claim in model.certificate_} & set(MEAN_CLAIMS)
+    with pytest.warns(UserWarning, match="Warm-start"):
+        model.set_params(oob_score=True).fit(X_SUGAR, Y_SUGAR)
+    assert model.certificate_ == fitted(amounts, n_estimators=10, oob_score=True).certificate_
+    assert [claim.name for claim in model.certificate_][-4:] == MEAN_CLAIMS
+
+
+@pytest.mark.parametrize("bagging", [False, True])
+def test_the_mean_of_trees_of_which_little_can_be_said(bagging):
+    kind = BaggingRegressor if bagging else RandomForestRegressor
+    one = kind(n_estimators=1, oob_score=True, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    assert one.certificate_["mean error"].value == one.certificate_["learner error"].value
+    assert "correlation" not in {claim.name for claim in one.certificate_}
+    constant = kind(n_estimators=20, oob_score=True, random_state=0).fit(X_SUGAR, np.full(len(X_SUGAR), 0.1))
+    assert mean_numbers(constant)[:2] == [0.0, 0.0]
+    unseen = kind(n_estimators=2, max_samples=500, oob_score=True, random_state=0).fit([[0.0], [1.0]], [0.0, 1.0])
+    assert not {claim.name for claim in unseen.certificate_} & set(MEAN_CLAIMS)
+    for model in (one, constant, unseen):
+        assert model.certificate_.holds
 
 
 @both

@@ -1,4 +1,4 @@
-"""Out-of-bag proofs: votes against plain loops, the bound against the votes it bounds, intervals against SciPy."""
+"""Out-of-bag proofs: votes and means against plain loops, bounds against what they bound, intervals against SciPy."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from eigenwood.estimators.ensemble_scoring import Misses
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.out_of_bag import (
     MOST_DRAWS,
@@ -15,7 +16,9 @@ from eigenwood.proofs.out_of_bag import (
     Ballot,
     Score,
     Vote,
+    assessed_mean,
     assessed_vote,
+    mean_claims,
     resampled_interval,
     row_total,
     score_claims,
@@ -24,6 +27,7 @@ from eigenwood.proofs.out_of_bag import (
     vote_claims,
     vote_counts,
 )
+from tests.naive import out_of_bag as naive
 
 
 def naive_vote(ballots, codes, weights, n_classes):
@@ -129,6 +133,162 @@ def test_counts_and_rivals():
     counts = vote_counts([Ballot(np.array([0, 1]), np.array([2, 1])), Ballot(np.array([0]), np.array([2]))], 2, 3)
     np.testing.assert_array_equal(counts, [[0, 0, 2], [0, 1, 0]])
     np.testing.assert_array_equal(strongest_rivals(counts, np.array([2, 0])), [0, 1])
+
+
+# ---------------------------------------------------------------------------------- amounts
+
+
+def assessed(lefts, amounts, weights):
+    """Return the numbers of learners, each of which says something (second) about some rows (first)."""
+    misses, counts = Misses(amounts, weights), np.zeros(len(amounts), dtype=np.int64)
+    for rows, said in lefts:
+        misses.hear(rows, said)
+        counts[rows] += 1
+    return assessed_mean(misses.residuals(counts), weights)
+
+
+def drawn_amounts(seed, n_rows=20, n_learners=6, n_outputs=1, in_common=0.7, chance=0.5):
+    """Return what learners say about some of the rows, whose errors have something in common, amounts and weights."""
+    rng = np.random.default_rng(seed)
+    amounts, shared = rng.normal(size=(2, n_rows, n_outputs))
+    lefts = []
+    for _ in range(n_learners):
+        rows = np.flatnonzero(rng.random(n_rows) < chance)
+        off = in_common * shared[rows] + (1.0 - in_common) * rng.normal(size=(rows.size, n_outputs))
+        if rows.size:
+            lefts.append((rows, amounts[rows] + rng.uniform(0.5, 2.0) * off))
+    return lefts, amounts, rng.integers(1, 4, size=n_rows).astype(float)
+
+
+def residuals_of(lefts, amounts):
+    return [dict(zip(rows.tolist(), (said - amounts[rows]).tolist(), strict=True)) for rows, said in lefts]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_a_mean_equals_a_plain_loop_over_pairs(seed, n_outputs):
+    lefts, amounts, weights = drawn_amounts(seed, n_outputs=n_outputs)
+    expected = naive.assessed_mean(residuals_of(lefts, amounts), weights)
+    np.testing.assert_allclose(assessed(lefts, amounts, weights), expected, rtol=1e-9)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    in_common=st.floats(-1.0, 1.0),
+    n_learners=st.integers(1, 12),
+    chance=st.floats(0.05, 1.0),
+)
+@settings(max_examples=200, deadline=None)
+def test_the_bound_of_a_mean_is_a_theorem_about_the_rows_at_hand(seed, in_common, n_learners, chance):
+    lefts, amounts, weights = drawn_amounts(seed, 12, n_learners, 2, in_common, chance)
+    if not lefts:
+        return
+    mean = assessed(lefts, amounts, weights)
+    assert mean.error <= mean.learner_error * (1 + 1e-9)
+    assert mean.error <= mean.bound() * (1 + 1e-9) or np.isnan(mean.correlation)
+    assert Certificate(tuple(mean_claims(mean))).holds
+
+
+@given(seed=st.integers(0, 10_000), n_learners=st.integers(2, 9))
+@settings(max_examples=50, deadline=None)
+def test_of_equal_learners_the_bound_is_the_error_of_one(seed, n_learners):
+    rng = np.random.default_rng(seed)
+    amounts, said = rng.normal(size=(2, 10, 2))
+    rows = np.sort(rng.choice(10, size=6, replace=False))
+    mean = assessed([(rows, said[rows])] * n_learners, amounts, np.ones(10))
+    assert mean.correlation == pytest.approx(1.0)
+    assert mean.error == pytest.approx(mean.learner_error)
+    assert mean.bound() == pytest.approx(mean.learner_error)
+
+
+def test_equal_learners_that_are_asked_about_different_rows_have_the_error_of_one():
+    """They are not equally good on their rows, and Breiman's correlation is then above 1."""
+    rng = np.random.default_rng(0)
+    amounts, said = rng.normal(size=(2, 30, 1))
+    lefts = [(rows, said[rows]) for rows in (np.flatnonzero(rng.random(30) < 0.5) for _ in range(5))]
+    mean = assessed(lefts, amounts, np.ones(30))
+    assert mean.error == pytest.approx(mean.learner_error)
+    assert 1.0 < mean.correlation < 1.1
+
+
+def test_learners_that_err_by_chance_have_little_in_common_and_a_mean_that_gains_by_every_one_of_them():
+    rng = np.random.default_rng(0)
+    amounts, rows = np.zeros((5000, 1)), np.arange(5000)
+    mean = assessed([(rows, rng.normal(size=(5000, 1))) for _ in range(10)], amounts, np.ones(5000))
+    assert mean.n_asked == pytest.approx(10.0)
+    assert mean.correlation == pytest.approx(0.0, abs=0.01)
+    assert mean.error == pytest.approx(mean.learner_error / 10, rel=0.1)
+
+
+def test_a_correlation_below_zero_does_not_bound():
+    """Two learners that err by as much to either side have a mean without error."""
+    amounts, rows = np.zeros((4, 1)), np.arange(4)
+    mean = assessed([(rows, amounts + 1.0), (rows, amounts - 1.0)], amounts, np.ones(4))
+    assert (mean.error, mean.learner_error, mean.correlation, mean.bound()) == (0.0, 1.0, -1.0, 0.5)
+    assert Certificate(tuple(mean_claims(mean))).holds
+
+
+def test_weights_of_amounts_are_repeated_rows():
+    lefts, amounts, weights = drawn_amounts(3)
+    copies = np.repeat(np.arange(len(amounts)), weights.astype(int))
+    repeated = []
+    for rows, said in lefts:
+        all_said = np.full(amounts.shape, np.nan)
+        all_said[rows] = said
+        places = np.flatnonzero(~np.isnan(all_said[copies, 0]))
+        repeated.append((places, all_said[copies][places]))
+    np.testing.assert_allclose(
+        assessed(repeated, amounts[copies], np.ones(copies.size)), assessed(lefts, amounts, weights)
+    )
+
+
+def test_large_amounts_keep_their_digits():
+    lefts, amounts, weights = drawn_amounts(5)
+    lefts, amounts = [(rows, np.round(said, 3)) for rows, said in lefts], np.round(amounts, 3)
+    far = [(rows, said * 2.0**10 + 2.0**40) for rows, said in lefts]
+    of_near, of_far = assessed(lefts, amounts, weights), assessed(far, amounts * 2.0**10 + 2.0**40, weights)
+    assert of_far.correlation == pytest.approx(of_near.correlation, rel=1e-5)
+    assert of_far.learner_error == pytest.approx(of_near.learner_error * 2.0**20, rel=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e-160, 1e-15, 1e140])
+def test_the_size_of_amounts_does_not_break_the_bound(size):
+    lefts, amounts, weights = drawn_amounts(4)
+    mean = assessed([(rows, said * size) for rows, said in lefts], amounts * size, weights)
+    assert Certificate(tuple(mean_claims(mean))).holds
+
+
+def test_learners_that_are_never_off_have_nothing_in_common():
+    amounts = np.full((3, 1), 0.1)
+    mean = assessed([(np.arange(3), amounts)] * 37, amounts, np.ones(3))
+    assert (mean.error, mean.learner_error, mean.n_asked, mean.correlation) == (0.0, 0.0, pytest.approx(37.0), 0.0)
+    assert mean_claims(mean)[-1].holds
+
+
+def test_a_row_that_one_learner_was_asked_about_has_no_pair():
+    """It counts in the errors alone; without other rows there is no correlation."""
+    amounts = np.zeros((3, 1))
+    alone = [(np.array([0]), np.array([[2.0]]))]
+    mean = assessed(alone, amounts, np.ones(3))
+    assert (mean.error, mean.learner_error, mean.n_asked) == (4.0, 4.0, 1.0)
+    assert np.isnan(mean.correlation)
+    claims = mean_claims(mean)
+    assert [(claim.name, claim.bound) for claim in claims] == [("learner error", None), ("mean error", None)]
+    assert Certificate(tuple(claims)).holds
+    pair = [(np.array([1, 2]), np.array([[1.0], [1.0]]))] * 2
+    assert assessed(alone + pair, amounts, np.ones(3)).error == pytest.approx(2.0)
+    perfect = [(np.array([1, 2]), np.zeros((2, 1)))] * 2
+    assert assessed(alone + perfect, amounts, np.ones(3)).correlation == 0.0
+
+
+def test_errors_too_large_to_be_squared_are_not_claimed():
+    amounts, rows = np.zeros((2, 1)), np.arange(2)
+    with np.errstate(all="ignore"):
+        mean = assessed([(rows, np.full((2, 1), 1e200))] * 2, amounts, np.ones(2))
+    assert mean_claims(mean) == []
+
+
+# ---------------------------------------------------------------------------------- intervals
 
 
 @pytest.mark.parametrize(("n_right", "n_rows"), [(0, 5), (5, 5), (9, 10), (60, 150), (1, 2000)])

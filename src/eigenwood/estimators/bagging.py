@@ -12,7 +12,6 @@ from sklearn.base import (
     ClassifierMixin,
     MetaEstimatorMixin,
     RegressorMixin,
-    clone,
     is_classifier,
     is_regressor,
 )
@@ -24,7 +23,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.distinct import fingerprints
 from eigenwood.core.rows import rows_of
-from eigenwood.core.threads import one_blas_thread
 from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_learning import (
     Material,
@@ -43,12 +41,12 @@ from eigenwood.estimators.ensemble_sampling import (
     has_all_features,
     population_of,
 )
-from eigenwood.estimators.ensemble_scoring import Answers, Ensemble, Tally
+from eigenwood.estimators.ensemble_scoring import Answers, Ensemble, Misses, Tally
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
-from eigenwood.proofs.claim import Certificate, Claim, at_most, measured
+from eigenwood.estimators.watching import TIME_LIMIT, Watch, Watched, all_or_nothing
+from eigenwood.proofs.claim import Certificate, Claim, measured
 from eigenwood.proofs.out_of_bag import Score, assessed_vote, vote_claims
 from eigenwood.validation.arrays import check_weights
 from eigenwood.validation.ensembles import (
@@ -147,35 +145,36 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         A weight is a repeated row. Other parameters are passed on to the learners, if scikit-learn's metadata routing
         is enabled.
         """
-        check_params(self)
-        self._check_choices()
-        watch = Watch(self)
-        data = self._checked(X, y, sample_weight, self._routed("fit", fit_params))
-        earlier = self._earlier(data)
-        if len(earlier) == self.n_estimators:
-            warnings.warn("Warm-start fitting without increasing n_estimators does not add learners.", stacklevel=3)
-            return self._asked_again(data) if self._wants_score() else self
-        self._check_metric(data)
-        draws = self._draws(data, self._seed())
-        self._check_features(draws, len(earlier))
-        known_draws = self._known_draws(draws, data.places, len(earlier))
-        threads = thread_count(type(self).__name__, self.n_jobs)
+        with all_or_nothing(self, "_draws_of_fit") as before:
+            check_params(self)
+            self._check_choices()
+            watch = Watch(self)
+            data = self._checked(X, y, sample_weight, self._routed("fit", fit_params))
+            earlier = self._earlier(data, before)
+            if len(earlier) == self.n_estimators:
+                warnings.warn("Warm-start fitting without increasing n_estimators does not add learners.", stacklevel=3)
+                return self._asked_again(data) if self._wants_score() else self
+            self._check_metric(data)
+            draws = self._draws(data, self._seed())
+            self._check_features(draws, len(earlier))
+            known_draws = self._known_draws(draws, data.places, len(earlier))
+            threads = thread_count(type(self).__name__, self.n_jobs)
 
-        tally = new_tally(data)
-        workshop = self._workshop(data, draws, watch, threads, asks=self._wants_score())
-        outcome = watch.follow(
-            learner_steps(workshop, earlier, self.n_estimators, threads, tally.hear),
-            max_rounds=self.n_estimators - len(earlier),
-            fitted=lambda step: self._attributes(data, draws, step),
-            X=X,
-            y=y,
-        )
+            tally = new_tally(data)
+            workshop = self._workshop(data, draws, watch, threads, asks=self._wants_score())
+            outcome = watch.follow(
+                learner_steps(workshop, earlier, self.n_estimators, threads, tally.hear),
+                max_rounds=self.n_estimators - len(earlier),
+                fitted=lambda step: self._attributes(data, draws, step),
+                X=X,
+                y=y,
+            )
 
-        for name, value in self._attributes(data, draws, outcome.step).items():
-            setattr(self, name, value)
-        self.stop_reason_, self._draws_of_fit = outcome.reason, known_draws
-        self._judge(data, data.weights, tally)
-        return self
+            for name, value in self._attributes(data, draws, outcome.step).items():
+                setattr(self, name, value)
+            self.stop_reason_, self._draws_of_fit = outcome.reason, known_draws
+            self._judge(data, data.weights, tally)
+            return self
 
     @property
     def estimator_(self):
@@ -228,12 +227,12 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         material = Material(rows, target, fit_params)
         return BaggingData(material, weights[kept], kept, n_given, population, codes, labels, handed.has_text)
 
-    def _earlier(self, data: BaggingData) -> list:
+    def _earlier(self, data: BaggingData, before: dict) -> list:
         """Return the learners that stay."""
         if self._earlier_count() == 0:
             return []
         who = type(self).__name__
-        if self.drawn_features_.max() >= self.n_features_in_ or self.has_text_ != data.has_text:
+        if not self._has_columns_of(before) or self.has_text_ != data.has_text:
             raise InputError(f"{who}: X must have the columns it had before when warm_start is True; got others.")
         if not self._is_like_before(data):
             what = self.TARGETS
@@ -363,7 +362,9 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
 
 
 def new_tally(data: BaggingData) -> Tally:
-    return Tally(data.weights.size, data.n_values(), keeps_ballots=data.labels is not None)
+    n_rows, of_classes = data.weights.size, data.labels is not None
+    misses = None if of_classes else Misses(data.material.y.reshape(n_rows, -1), data.weights)
+    return Tally(n_rows, data.n_values(), keeps_ballots=of_classes, misses=misses)
 
 
 def kept_values(value: Any, kept: np.ndarray, n_rows: int) -> Any:
@@ -685,7 +686,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
         return data.material.y.reshape(data.weights.size, -1)
 
     def _vote_claims(self, data: BaggingData, tally: Tally) -> list[Claim]:
-        return []
+        return tally.mean_claims(data.weights)
 
     def _store_answers(self, means: np.ndarray) -> None:
         self.oob_prediction_ = means[:, 0] if means.shape[1] == 1 else means
@@ -701,28 +702,3 @@ class BaggingRegressor(RegressorMixin, Bagging):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = get_tags(self._learner()).target_tags.multi_output
         return tags
-
-
-def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
-    """Return the certificate, recomputed from the rows that were given to ``fit``.
-
-    Every learner's rows are drawn again and it is asked about the others, one after the other, which must give the
-    score that the model states; and the first learner is fitted again, to see that it is the one that follows from
-    these rows.
-    """
-    check_query(model, X, has_text=model.has_text_, finite=model._is_strict())
-    again = clone(model)
-    data = again._checked(X, y, sample_weight, {}, known=getattr(model, "classes_", None))
-    draws = again._draws(data, model.seed_)
-    workshop = again._workshop(data, draws, None, 1, asks=True)
-    tally = model._heard(data, workshop)
-    score = model._scored(data, data.weights, tally)
-    claims = (*model._proved(data, tally, score).claims, *model._stated_claims(score))
-    if len(model.estimators_) == 1 and model.stop_reason_ == TIME_UP:
-        return Certificate(claims)  # time has cut the only learner short, nobody can say where
-    with one_blas_thread():
-        first = workshop.made(0)
-    said = [again._said(learner, workshop.columns_of(0), data.n_values(), {}) for learner in (first.learner, model[0])]
-    n_others = int((said[0] != said[1]).reshape(data.weights.size, -1).any(axis=1).sum())
-    statement = "rows on which the first learner, fitted again, says something else"
-    return Certificate((*claims, at_most("first learner", statement, n_others, 0)))

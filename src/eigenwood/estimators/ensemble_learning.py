@@ -86,10 +86,12 @@ class Workshop(NamedTuple):
 
     def made(self, number: int) -> Learnt | None:
         """Return a learner fitted to its rows; nothing if time is up and it is not the first."""
-        if number > 0 and self._time_is_up():
-            return None
+        return None if number > 0 and self._time_is_up() else self.fitted(number)
+
+    def fitted(self, number: int) -> Learnt:
+        """Return a learner fitted to its rows, as far as there is time."""
         counts, features = row_counts(self.draws, number), drawn_features(self.draws, number)
-        learner = with_seeds(clone(self.learner), seeds_of(self.draws, number).learner)
+        learner = self.unfitted(number)
         for_now = self._settings_of_the_moment(learner)
         before = {name: value for name, value in learner.get_params().items() if name in for_now}
         learner.set_params(**for_now)
@@ -97,6 +99,10 @@ class Workshop(NamedTuple):
         learner.set_params(**before)
         whole = not (self._time_is_up() and getattr(last_step(learner), "stop_reason_", None) == TIME_UP)
         return Learnt(learner, features, whole, self._left(learner, counts, features))
+
+    def unfitted(self, number: int) -> Any:
+        """Return a learner before it is fitted, with its own seeds."""
+        return with_seeds(clone(self.learner), seeds_of(self.draws, number).learner)
 
     def asked_again(self, number: int, learner: Any) -> Learnt:
         """Return a learner that was fitted before."""
@@ -108,16 +114,23 @@ class Workshop(NamedTuple):
         return part_of(self.material.X, None, self._columns(drawn_features(self.draws, number)))
 
     def _fit(self, learner: Any, counts: np.ndarray, features: np.ndarray | None) -> None:
-        X, y, fit_params = self.material
         if self.shared is not None:
             learner._fit_shared(self.shared, counts.astype(np.float64))
             return
+        X, y, fit_params = self._given(counts, features)
+        learner.fit(X, y, **fit_params)
+
+    def given(self, number: int) -> Material:
+        """Return what a learner learnt from; its weights are among the parameters, if it got them."""
+        return self._given(row_counts(self.draws, number), self._columns(drawn_features(self.draws, number)))
+
+    def _given(self, counts: np.ndarray, features: np.ndarray | None) -> Material:
+        X, y, fit_params = self.material
         if self.by_weights:
-            learner.fit(part_of(X, None, features), y, **{**fit_params, "sample_weight": counts.astype(np.float64)})
-            return
+            return Material(part_of(X, None, features), y, {**fit_params, "sample_weight": counts.astype(np.float64)})
         rows = np.repeat(np.arange(counts.size), counts)
         own = {name: value[rows] if is_by_rows(value, counts.size) else value for name, value in fit_params.items()}
-        learner.fit(part_of(X, rows, features), y[rows], **own)
+        return Material(part_of(X, rows, features), y[rows], own)
 
     def _left(self, learner: Any, counts: np.ndarray, features: np.ndarray) -> Left | None:
         if self.ask is None:
@@ -163,6 +176,11 @@ def with_seeds(learner: Any, sequence: np.random.SeedSequence) -> Any:
     names = sorted(name for name in learner.get_params() if is_named(name, "random_state"))
     words = sequence.generate_state(len(names))
     return learner.set_params(**{name: int(word) for name, word in zip(names, words, strict=True)})
+
+
+def seeds_in(learner: Any) -> dict[str, Any]:
+    """Return the seeds of a learner, and of the estimators inside it."""
+    return {name: value for name, value in learner.get_params().items() if is_named(name, "random_state")}
 
 
 def takes_weights(learner: Any) -> bool:

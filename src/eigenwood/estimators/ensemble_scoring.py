@@ -20,7 +20,11 @@ from eigenwood.estimators.watching import TIME_UP
 from eigenwood.proofs.claim import Certificate, Claim
 from eigenwood.proofs.out_of_bag import (
     Ballot,
+    Residuals,
     Score,
+    assessed_mean,
+    mean_claims,
+    mean_squares,
     resampled_interval,
     row_total,
     score_claims,
@@ -37,15 +41,39 @@ SMALL_CODES = (np.int8, np.int16, np.int32)
 RowScore = Callable[[np.ndarray], float]  # of the rows at these places
 
 
+class Misses:
+    """Adds up how far learners are from the amounts of rows they did not see: few numbers for each row and learner."""
+
+    def __init__(self, amounts: np.ndarray, weights: np.ndarray) -> None:
+        self._amounts, self._weights = amounts, weights
+        self._sums, self._squares = np.zeros(amounts.shape), np.zeros(len(amounts))
+        self._masses: list[float] = []
+        self._errors: list[float] = []
+
+    def hear(self, rows: np.ndarray, said: np.ndarray) -> None:
+        """Take note of what one learner says about some rows."""
+        off = said - self._amounts[rows]  # near 0 where amounts are large: their squares keep their digits
+        squares, weights = mean_squares(off), self._weights[rows]
+        self._sums[rows] += off
+        self._squares[rows] += squares
+        self._masses.append(float(weights.sum()))
+        self._errors.append(float((weights * squares).sum()) / self._masses[-1])
+
+    def residuals(self, counts: np.ndarray) -> Residuals:
+        """Return all that was added up, where so many learners were asked about each row."""
+        return Residuals(counts, self._sums, self._squares, np.array(self._masses), np.array(self._errors))
+
+
 class Tally:
     """Adds up what learners say about rows they did not see; ``hear`` is called in the order of their numbers."""
 
-    def __init__(self, n_rows: int, n_values: int, *, keeps_ballots: bool) -> None:
+    def __init__(self, n_rows: int, n_values: int, *, keeps_ballots: bool, misses: Misses | None = None) -> None:
         self.sums = np.zeros((n_rows, n_values))
         self.counts = np.zeros(n_rows, dtype=np.int64)
         self.ballots: list[Ballot] = []
         self._code_type = next(kind for kind in SMALL_CODES if n_values <= np.iinfo(kind).max)
         self._keeps_ballots = keeps_ballots
+        self._misses = misses
 
     def hear(self, left: Left) -> None:
         """Take note of one learner."""
@@ -56,6 +84,8 @@ class Tally:
         self.counts[left.rows] += 1
         if self._keeps_ballots:
             self.ballots.append(Ballot(left.rows.astype(np.int32), said.argmax(axis=1).astype(self._code_type)))
+        if self._misses is not None:
+            self._misses.hear(left.rows, said)
 
     def means(self) -> np.ndarray:
         """Return the mean of what was said about each row; NaN where nobody was asked."""
@@ -64,6 +94,10 @@ class Tally:
     def heard(self) -> np.ndarray:
         """Return the rows about which somebody was asked."""
         return np.flatnonzero(self.counts)
+
+    def mean_claims(self, weights: np.ndarray) -> list[Claim]:
+        """Return what can be claimed about the mean of amounts, of rows with these weights."""
+        return [] if self._misses is None else mean_claims(assessed_mean(self._misses.residuals(self.counts), weights))
 
 
 class Answers(NamedTuple):
@@ -85,6 +119,7 @@ class Ensemble(ABC):
 
     oob_score: Any  # the metric, or False
     n_estimators: int
+    n_features_in_: int
     random_state: Any
     warm_start: bool
     seed_: int
@@ -104,7 +139,7 @@ class Ensemble(ABC):
 
     @abstractmethod
     def _vote_claims(self, data: Any, tally: Tally) -> list[Claim]:
-        """Return what can be claimed about the vote."""
+        """Return what can be claimed about the vote, or about the mean."""
 
     @abstractmethod
     def _store_answers(self, means: np.ndarray) -> None:
@@ -157,6 +192,12 @@ class Ensemble(ABC):
                 f"warm_start is True; got n_estimators={self.n_estimators}."
             )
         return len(self)
+
+    def _has_columns_of(self, before: dict) -> bool:
+        """Return whether the columns that were noted are those of before; they may have got or lost their names."""
+        names, others = getattr(self, "feature_names_in_", None), before.get("feature_names_in_")
+        same_names = names is None or others is None or np.array_equal(names, others)
+        return self.n_features_in_ == before["n_features_in_"] and same_names
 
     def _drew_like(self, draws: Draws) -> bool:
         """Return whether the learners that are there drew their rows like this; a model file says only how many."""

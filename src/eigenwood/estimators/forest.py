@@ -26,7 +26,7 @@ from eigenwood.core.tree.predicting import decision_path
 from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_learning import Step, learner_steps
 from eigenwood.estimators.ensemble_sampling import Draws, draw_count, learner_seed, population_of, row_counts
-from eigenwood.estimators.ensemble_scoring import Answers, Tally
+from eigenwood.estimators.ensemble_scoring import Answers, Misses, Tally
 from eigenwood.estimators.forest_gate import (
     BALANCED,
     BALANCED_SUBSAMPLE,
@@ -50,7 +50,7 @@ from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegres
 from eigenwood.estimators.tree_data import TreeData
 from eigenwood.estimators.tree_gate import AMOUNT_CRITERIA, CLASS_CRITERIA, AmountGate, side_by_side
 from eigenwood.estimators.tree_view import TreeView
-from eigenwood.estimators.watching import TIME_UP, Watch, Watched
+from eigenwood.estimators.watching import TIME_UP, Watch, Watched, all_or_nothing
 from eigenwood.proofs.claim import Certificate, Claim, measured
 from eigenwood.proofs.out_of_bag import Score, assessed_vote, vote_claims
 from eigenwood.proofs.tree import bins_claim
@@ -95,37 +95,41 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Grow the trees, each over its own draw of the rows of X and their targets y; a weight is a repeated row."""
-        check_params(self)
-        self._check_choices()
-        watch = Watch(self)
-        data = self._checked(X, y, sample_weight)
-        n_earlier = self._earlier_count()
-        if n_earlier == self.n_estimators and not self._is_choosing():
-            warnings.warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=3)
-            return self._asked_again(data) if self._wants_score() else self
-        self._check_outputs(data, n_earlier)
-        self._check_metric(data)
-        draws = self._draws(data, self._seed())
-        known_draws = self._known_draws(draws, data.places, n_earlier)
-        threads = thread_count(type(self).__name__, self.n_jobs)
+        with all_or_nothing(self, "_made", "_draws_of_fit") as before:
+            check_params(self)
+            self._check_choices()
+            watch = Watch(self)
+            data = self._checked(X, y, sample_weight)
+            n_earlier = self._earlier_count()
+            self._check_columns(data, n_earlier, before)
+            if n_earlier == self.n_estimators and not self._is_choosing():
+                warnings.warn(
+                    "Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=3
+                )
+                return self._asked_again(data) if self._wants_score() else self
+            self._check_outputs(data, n_earlier)
+            self._check_metric(data)
+            draws = self._draws(data, self._seed())
+            known_draws = self._known_draws(draws, data.places, n_earlier)
+            threads = thread_count(type(self).__name__, self.n_jobs)
 
-        earlier, tally = [self._alone(i) for i in range(n_earlier)], self._new_tally(data)
-        nursery, curve, earlier = self._begun(self._nursery(data, draws, watch, threads), earlier, threads)
-        outcome = watch.follow(
-            learner_steps(nursery, earlier, self.n_estimators, threads, tally.hear),
-            max_rounds=max(1, self.n_estimators - len(earlier)),
-            fitted=lambda step: self._attributes(nursery, curve, step),
-            X=X,
-            y=y,
-        )
+            earlier, tally = [self._alone(i) for i in range(n_earlier)], self._new_tally(data)
+            nursery, curve, earlier = self._begun(self._nursery(data, draws, watch, threads), earlier, threads)
+            outcome = watch.follow(
+                learner_steps(nursery, earlier, self.n_estimators, threads, tally.hear),
+                max_rounds=max(1, self.n_estimators - len(earlier)),
+                fitted=lambda step: self._attributes(nursery, curve, step),
+                X=X,
+                y=y,
+            )
 
-        for name, value in self._attributes(nursery, curve, outcome.step).items():
-            setattr(self, name, value)
-        self.stop_reason_, self._draws_of_fit = outcome.reason, known_draws
-        if self._is_choosing():
-            self.stop_reason_ = TIME_UP
-        self._judge(data, data.weights(), tally)
-        return self
+            for name, value in self._attributes(nursery, curve, outcome.step).items():
+                setattr(self, name, value)
+            self.stop_reason_, self._draws_of_fit = outcome.reason, known_draws
+            if self._is_choosing():
+                self.stop_reason_ = TIME_UP
+            self._judge(data, data.weights(), tally)
+            return self
 
     def apply(self, X):
         """Return the leaf of each tree in which each row of X ends, shape (n_rows, n_trees)."""
@@ -285,7 +289,8 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
         }
 
     def _new_tally(self, data: TreeData) -> Tally:
-        return Tally(data.n_rows(), int(data.target.starts[-1]), keeps_ballots=len(data.labels) == 1)
+        misses = None if data.labels else Misses(data.target.amounts, data.weights())
+        return Tally(data.n_rows(), int(data.target.starts[-1]), keeps_ballots=len(data.labels) == 1, misses=misses)
 
     def _asked_again(self, data: TreeData):
         """Score the trees that are there."""
@@ -692,7 +697,7 @@ class RandomForestRegressor(RegressorMixin, AmountGate, RandomForest):
         return data.target.amounts
 
     def _vote_claims(self, data: TreeData, tally: Tally) -> list[Claim]:
-        return []
+        return tally.mean_claims(data.weights())
 
     def _store_answers(self, means: np.ndarray) -> None:
         self.oob_prediction_ = means[:, 0] if means.shape[1] == 1 else means

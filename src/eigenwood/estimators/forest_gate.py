@@ -98,13 +98,17 @@ class ForestGate(Ensemble, TreeGate):
         if not self.bootstrap:
             raise InputError(f"{type(self).__name__}: {what} only available if bootstrap=True; got bootstrap=False.")
 
+    def _check_columns(self, data: TreeData, n_earlier: int, before: dict) -> None:
+        """Raise unless trees that stay know the columns."""
+        if n_earlier > 0 and not (self._has_columns_of(before) and all_equal(data.mixed.categories, self.categories_)):
+            who = type(self).__name__
+            raise InputError(f"{who}: X must have the columns it had before when warm_start is True; got others.")
+
     def _check_outputs(self, data: TreeData, n_earlier: int) -> None:
-        """Raise unless trees that stay would learn the same columns and classes again."""
+        """Raise unless trees that stay would learn the same classes again."""
         if n_earlier == 0:
             return
         who, n_outputs = type(self).__name__, data.target.starts.size - 1
-        if not all_equal(data.mixed.categories, self.categories_):
-            raise InputError(f"{who}: X must have the columns it had before when warm_start is True; got others.")
         if n_outputs != self.n_outputs_ or not all_equal(data.labels, self._class_lists()):
             raise InputError(f"{who}: y must have the classes it had before when warm_start is True; got others.")
         if bool(self.forest_.bounded[0]) != bool(np.any(self.monotonic_cst)):

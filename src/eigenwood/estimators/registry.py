@@ -10,7 +10,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.errors import InputError
-from eigenwood.estimators.bagging import BaggingClassifier, BaggingRegressor, verify_bagging
+from eigenwood.estimators.bagging import BaggingClassifier, BaggingRegressor
+from eigenwood.estimators.bagging_verifying import verify_bagging
 from eigenwood.estimators.encoder import TableEncoder, verify_encoder
 from eigenwood.estimators.expansion import PolynomialExpansion, verify_expansion
 from eigenwood.estimators.forest import RandomForestClassifier, RandomForestRegressor

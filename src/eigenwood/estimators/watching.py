@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from sklearn.callback import CallbackSupportMixin
@@ -108,3 +109,34 @@ class Watch:
 
 class Watched(CallbackSupportMixin):
     """Gives an estimator scikit-learn's ``set_callbacks``; its ``fit`` makes a ``Watch`` in its first line."""
+
+
+@contextmanager
+def all_or_nothing(estimator: Any, *notes: str) -> Iterator[dict[str, Any]]:
+    """Leave an estimator as it was if what is done to it inside fails: the gate notes columns before all is checked.
+
+    Gives the fitted attributes as they were: those whose names end with ``_``, and ``notes`` that have other names.
+    What scikit-learn has noted there meanwhile stays, since it tears callbacks down by it.
+
+    >>> from types import SimpleNamespace
+    >>> model = SimpleNamespace(n_features_in_=4)
+    >>> try:
+    ...     with all_or_nothing(model):
+    ...         model.n_features_in_, model.half_ = 2, True
+    ...         raise ValueError
+    ... except ValueError:
+    ...     print(model)
+    namespace(n_features_in_=4)
+    """
+
+    def fitted() -> dict[str, Any]:
+        return {name: value for name, value in vars(estimator).items() if name.endswith("_") or name in notes}
+
+    before = fitted()
+    try:
+        yield before
+    except BaseException:
+        for name in fitted():
+            delattr(estimator, name)
+        vars(estimator).update(before)
+        raise

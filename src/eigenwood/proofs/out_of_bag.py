@@ -1,8 +1,8 @@
-"""What can be proved about learners that vote, from the rows that each of them did not see.
+"""What can be proved about learners that vote, or whose mean is taken, from the rows that each of them did not see.
 
-A row is *out of bag* for a learner that did not learn from it; its vote about that row is honest. From these votes
-follow a score with its interval, and Breiman's two numbers (Random Forests, 2001). For row i with class y let Q(j) be
-the share of the votes for class j, and ĵ the wrong class with the most votes:
+A row is *out of bag* for a learner that did not learn from it; its answer about that row is honest. From these answers
+follow a score with its interval, and Breiman's numbers (Random Forests, 2001). For row i with class y let Q(j) be the
+share of the votes for class j, and ĵ the wrong class with the most votes:
 
     margin        m_i = Q(y) - Q(ĵ)                     the vote is right where it is above 0
     strength      s   = mean of m_i
@@ -13,7 +13,19 @@ One learner's raw margin is +1 where it says y, -1 where it says ĵ, and 0 elsew
 so a row shares its weight among the learners that were asked about it: then the bound is a theorem about the rows at
 hand, not only in the limit of many learners.
 
-Nothing here knows what a learner is: votes, classes and weights come as arrays.
+Where learners say amounts, let r be what a learner is off by at a row, d = √(mean of r²) its deviation, and m_i the
+number of learners that were asked about row i. Of several outputs, r² and r r' are the mean over these:
+
+    learner error e   = mean of r²
+    correlation   ρ   = (mean of r r' of two different learners / mean of r² there) · (mean of d² / (mean of d)²)
+    bound         error of the mean ≤ (ρ + (1 - ρ) / m) e
+
+With endlessly many learners the bound is ρ e, Breiman's theorem 11.2. Of so many as there are, the square of the mean
+at row i consists of m_i² products, m_i of which are squares of one learner. So rows have the weight 1 - 1/m_i in the
+first quotient, and m is the harmonic mean of the m_i by squares; then the bound without the second quotient is an
+equation for the rows at hand, and with it, as it is not below 1, a theorem.
+
+Nothing here knows what a learner is: votes, amounts, classes and weights come as arrays.
 """
 
 from __future__ import annotations
@@ -33,6 +45,7 @@ MOST_DRAWS = 2_000_000  # rows drawn by all resamples together: most metrics rea
 MOST_ROWS = 10_000  # of one resample
 NO_VOTES = -np.inf
 NOTHING = 1e-28  # a square of margins that is mere rounding
+SMALLEST = 1e-300  # squares below it have lost their digits
 
 Interval = tuple[float, float]
 
@@ -58,6 +71,30 @@ class Vote(NamedTuple):
         if self.strength <= 0.0:
             return float("inf")
         return self.correlation * (1.0 - self.strength**2) / self.strength**2
+
+
+class Residuals(NamedTuple):
+    """How far learners are from the amounts of the rows they did not see, added up."""
+
+    counts: np.ndarray  # (n_rows,) learners that were asked
+    sums: np.ndarray  # (n_rows, n_outputs) of what they are off by
+    squares: np.ndarray  # (n_rows,) of the squares of that, in the mean over the outputs
+    masses: np.ndarray  # (n_learners,) weight of the rows that a learner was asked about
+    errors: np.ndarray  # (n_learners,) its mean squared error there, by weight
+
+
+class Mean(NamedTuple):
+    """How good the mean of learners is, and why."""
+
+    error: float  # squared, by weight; rows that nobody was asked about are left out
+    learner_error: float  # the same of a single learner
+    n_asked: float  # learners asked about a row, in the harmonic mean by squared error
+    correlation: float  # NaN if never were two learners asked about the same row
+
+    def bound(self) -> float:
+        """Return (ρ + (1 - ρ) / m) e, the most that the error can be; a correlation below 0 counts as none."""
+        correlation = max(self.correlation, 0.0)
+        return (correlation + (1.0 - correlation) / self.n_asked) * self.learner_error
 
 
 class Score(NamedTuple):
@@ -116,6 +153,41 @@ def mean_deviation(ballots: Sequence[Ballot], codes: np.ndarray, rivals: np.ndar
         if own.any():
             total += own.sum() * np.sqrt(np.average((raw - np.average(raw, weights=own)) ** 2, weights=own))
     return float(total)
+
+
+def assessed_mean(residuals: Residuals, weights: np.ndarray) -> Mean:
+    """Return error and correlation of the mean of learners about rows they did not see.
+
+    >>> off = np.array([[1.0, 3.0], [1.0, -3.0]])  # two learners (lines), asked about the same two rows
+    >>> twice, sums, squares = np.full(2, 2), off.sum(axis=0)[:, None], (off**2).sum(axis=0)
+    >>> assessed_mean(Residuals(twice, sums, squares, masses=twice, errors=np.full(2, 5.0)), weights=np.ones(2))
+    Mean(error=0.5, learner_error=5.0, n_asked=2.0, correlation=-0.8)
+    """
+    heard = np.flatnonzero(residuals.counts)
+    n_asked, mass = residuals.counts[heard], weights[heard] / weights[heard].sum()
+    of_mean = mean_squares(residuals.sums[heard] / n_asked[:, None])
+    of_one = residuals.squares[heard] / n_asked
+    error, learner_error, own = (float((mass * part).sum()) for part in (of_mean, of_one, of_one / n_asked))
+    products = float((mass * (of_mean - of_one / n_asked)).sum())
+    squares = float((mass * of_one * (1.0 - 1.0 / n_asked)).sum())
+    harmonic = learner_error / own if own > 0.0 else 1.0 / float((mass / n_asked).sum())
+    if n_asked.max() < 2:
+        return Mean(error, learner_error, harmonic, float("nan"))
+    # learners that are never off have nothing in common
+    correlation = products / squares * unevenness(residuals) if squares > 0.0 else 0.0
+    return Mean(error, learner_error, harmonic, correlation)
+
+
+def mean_squares(lines: np.ndarray) -> np.ndarray:
+    """Return the mean of the squares of each line."""
+    return np.einsum("ij,ij->i", lines, lines) / lines.shape[1]
+
+
+def unevenness(residuals: Residuals) -> float:
+    """Return the mean squared error of learners / (their mean deviation)²: 1 if all are equally good, else above."""
+    mass = residuals.masses / residuals.masses.sum()
+    deviation = float((mass * np.sqrt(residuals.errors)).sum())
+    return float((mass * residuals.errors).sum()) / deviation / deviation if deviation > 0.0 else 1.0
 
 
 def quotient(above: float, below: float) -> float:
@@ -212,3 +284,20 @@ def vote_claims(vote: Vote) -> list[Claim]:
         return [*claims, at_most("vote error", "error of the vote out of bag ≤ ρ (1 - s²) / s²", vote.error, bound)]
     statement = "error of the vote out of bag; nothing bounds it, since the strength is not above 0"
     return [*claims, measured("vote error", statement, vote.error)]
+
+
+def mean_claims(mean: Mean) -> list[Claim]:
+    """Return Breiman's correlation and bound for amounts; nothing of amounts too large to be squared."""
+    if not np.isfinite(mean.learner_error):
+        return []
+    error = measured("learner error", "mean squared error of single learners on rows out of bag", mean.learner_error)
+    if np.isnan(mean.correlation):
+        statement = "squared error of the mean out of bag; nothing bounds it, since no row was left out twice"
+        return [error, measured("mean error", statement, mean.error)]
+    statement = "squared error of the mean out of bag ≤ (ρ + (1 - ρ) / m) × learner error"
+    return [
+        error,
+        measured("learners asked", "learners m asked about a row, in the harmonic mean by error", mean.n_asked),
+        measured("correlation", "correlation ρ of the errors of two different learners", mean.correlation),
+        at_most("mean error", statement, mean.error, mean.bound() * (1.0 + ROUNDING) + SMALLEST),
+    ]
