@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, get_scorer, r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from eigenwood.core.memory import room_for
 from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_learning import Left
 from eigenwood.estimators.ensemble_sampling import Draws, row_counts
@@ -68,7 +69,7 @@ class Tally:
     """Adds up what learners say about rows they did not see; ``hear`` is called in the order of their numbers."""
 
     def __init__(self, n_rows: int, n_values: int, *, keeps_ballots: bool, misses: Misses | None = None) -> None:
-        self.sums = np.zeros((n_rows, n_values))
+        self.sums = room_for((n_rows, n_values))
         self.counts = np.zeros(n_rows, dtype=np.int64)
         self.ballots: list[Ballot] = []
         self._code_type = next(kind for kind in SMALL_CODES if n_values <= np.iinfo(kind).max)

@@ -585,12 +585,12 @@ def zeros_first(keys, n, ordered):
 
     Many columns hold more zeros than all else: pixels, counts, amounts.
     """
-    n_zeros, n_others = 0, 0
+    n_found = np.uint32(0)
     for i in range(n):
-        n_zeros += np.uint32(keys[i] <= PLACE)
-    if n_zeros * MANY_ZEROS < n:
+        n_found += np.uint32(keys[i] <= PLACE)
+    if n_found * MANY_ZEROS < n:
         return 0
-    n_zeros = 0
+    n_zeros = n_others = 0
     for i in range(n):
         key = keys[i]
         zero = int(key <= PLACE)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -47,12 +47,12 @@ from eigenwood.core.tree.branching import (
     new_sample,
     with_longer_lists,
 )
-from eigenwood.core.tree.finishing import Hand, finish, new_hand
+from eigenwood.core.tree.finishing import finish, new_hand
 from eigenwood.core.tree.impurity import ENTROPY, is_classifying
 from eigenwood.core.tree.nodes import LEAF, PER_NODE, Tree, preorder, preorders, taken, with_leaves
 from eigenwood.core.tree.ordering import is_ordered
 from eigenwood.core.tree.scanning import SMALL
-from eigenwood.core.tree.splitting import Bench, Rule, Sample, new_bench
+from eigenwood.core.tree.splitting import Rule, new_bench
 
 ROUND_ROWS = 65_536  # rows that make a round, of which callbacks hear
 MOST_LOGS = 1 << 22  # counts whose logarithms are kept
@@ -174,10 +174,10 @@ class Room(NamedTuple):
     """Where parts of a tree grow, one after the other."""
 
     growth: Growth
-    bench: Bench | None  # for large nodes …
-    sample: Sample | None
-    spare: np.ndarray | None
-    hand: Hand | None  # … and for small ones
+    bench: Any  # Bench, Sample and an array for large nodes, or None …
+    sample: Any
+    spare: Any
+    hand: Any  # … and Hand for small ones
 
 
 def new_room(ground: Ground, n_rows: int, max_splits: int) -> Room:
