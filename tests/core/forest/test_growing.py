@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import config
 
 from eigenwood.core.forest.growing import Rooms, grown_tree
 from eigenwood.core.tree import binning, growing
@@ -11,6 +12,7 @@ from eigenwood.core.tree.growing import Ground, grown, growth_steps, log_table
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, GINI, POISSON, SQUARED_ERROR
 from eigenwood.core.tree.splitting import Rule
 
+COMPILED = not config.DISABLE_JIT  # if not, a tree takes a hundred times as long
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "squares": SQUARED_ERROR, "medians": ABSOLUTE_ERROR, "poisson": POISSON}
 
 
@@ -70,16 +72,17 @@ def test_a_table_of_many_rows(criterion):
 @pytest.mark.parametrize("criterion", [GINI, SQUARED_ERROR], ids=["classes", "amounts"])
 def test_a_wide_table_by_row(monkeypatch, criterion, max_features):
     """A large node reads its columns some at a time; where the codes stand makes no difference."""
-    _, target, rule = ground(criterion, n_rows=700, max_features=max_features)
+    n_rows = 700 if COMPILED else 60
+    _, target, rule = ground(criterion, n_rows=n_rows, max_features=max_features)
     rng = np.random.default_rng(1)
-    X = np.where(rng.random((700, 150)) < rng.random(150), 0.0, rng.integers(1, 9, size=(700, 150)))
+    X = np.where(rng.random((n_rows, 150)) < rng.random(150), 0.0, rng.integers(1, 9, size=(n_rows, 150)))
     X[:, 7] = 1.0  # constant
     monkeypatch.setattr(growing, "SMALL", 16)
     trees = []
     for large in (1, 1 << 30):
         monkeypatch.setattr(binning, "LARGE", large)
         binned = binned_dense(X, np.full(150, -1), 0.1, 1)
-        assert (binned.codes.by_row.shape[0] == 700) == (large == 1)
+        assert (binned.codes.by_row.shape[0] == n_rows) == (large == 1)
         assert 64 < binned.codes.feature.size < 150
         signs, logs = np.zeros(150, dtype=np.int64), log_table(target, rule)
         trees.append(grown_tree(binned, target, rule, signs, 0, logs, np.uint64(7), Rooms()))
@@ -87,8 +90,10 @@ def test_a_wide_table_by_row(monkeypatch, criterion, max_features):
 
 
 @pytest.mark.parametrize("criterion", [GINI, ENTROPY, SQUARED_ERROR], ids=["gini", "entropy", "amounts"])
-@pytest.mark.parametrize("n_rows", [300, 9000])
-def test_a_room_that_was_used_is_as_good_as_a_new_one(n_rows, criterion):
+@pytest.mark.parametrize("small", [16, 4096])
+def test_a_room_that_was_used_is_as_good_as_a_new_one(monkeypatch, small, criterion):
+    monkeypatch.setattr(growing, "SMALL", small)
+    n_rows = 300 if COMPILED else 100
     binned, target, rule = ground(criterion, n_rows=n_rows, max_features=3)
     signs, rooms, rng = np.zeros(6, dtype=np.int64), Rooms(), np.random.default_rng(0)
     for seed in range(3):
