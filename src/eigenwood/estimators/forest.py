@@ -213,7 +213,9 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
     def _draws(self, data: TreeData, seed: int) -> Draws:
         """Return how the trees draw their rows."""
         n_features = data.mixed.X.shape[1]
-        codes = np.unique(data.target.labels if data.labels else data.target.amounts, axis=0, return_inverse=True)[1]
+        targets = data.target.labels if data.labels else data.target.amounts
+        alone = targets.shape[1] == 1  # numbers are sorted faster than rows
+        codes = np.unique(targets.ravel() if alone else targets, axis=None if alone else 0, return_inverse=True)[1]
         population = population_of(fingerprints(rows_of(data.mixed.X), codes.ravel().astype(np.int64)), data.weights())
         n_rows = population.n_meant()
         if self.bootstrap:

@@ -22,7 +22,10 @@ def code_at(columns, table, at, row, own):
     """Return the code of a row in column ``at``: that of ``own`` in a table by row, or if this has no rows in one by
     column.
     """
-    return np.int64(table[own, at]) if table.shape[0] > 0 else np.int64(columns[at, row])
+    # places without a sign: Numba need not ask whether they are counted from the end
+    if table.shape[0] > 0:
+        return np.int64(table[np.uint64(own), np.uint64(at)])
+    return np.int64(columns[np.uint64(at), np.uint64(row)])
 
 
 @uncounted
@@ -101,14 +104,15 @@ def add_up_few_slots(entry_start, entries, rows, labels, weights, sums):
 
     The word stays at hand: as part of an array it would have to be stored before the next entry can be added.
     """
-    word, n_sums = np.uint64(0), sums.shape[1] - 1
+    word, n_sums = np.uint64(0), np.uint64(sums.shape[1] - 1)
     for i in range(rows.size):
-        label, weight = labels[i, 0], weights[i] if weights.size > 0 else 1.0
-        for e in range(entry_start[rows[i]], entry_start[rows[i] + 1]):
-            slot = entries[e]
+        # places without a sign: Numba need not ask whether they are counted from the end
+        label, weight, row = np.uint64(labels[i, 0]), weights[i] if weights.size > 0 else 1.0, np.uint64(rows[i])
+        for e in range(np.uint64(entry_start[row]), np.uint64(entry_start[row + ONE])):
+            slot = np.uint64(entries[e])
             sums[slot, label] += weight
             sums[slot, n_sums] += 1.0
-            word |= ONE << np.uint64(slot)
+            word |= ONE << slot
     return word
 
 

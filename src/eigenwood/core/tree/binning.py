@@ -110,11 +110,12 @@ def binned_dense(X, n_categories, rare_share: float, n_threads: int, max_bins: i
 
 def coded_columns(X, n_categories, rare_share: float, n_threads: int, max_bins: int) -> list:
     """Return the columns of a dense matrix as codes, one by one."""
+    width = min(COLUMN_BLOCK, -(-X.shape[1] // n_threads))  # a few columns are shared out as well
     # narrow codes wait in memory that goes back, some columns at a time, as they are joined
     waiting = [room_for((TILE, X.shape[0]), NARROW) for _ in range(0, X.shape[1], TILE)]
     rooms: SimpleQueue[np.ndarray] = SimpleQueue()  # fresh memory for every block would cost as much as the copy
     for _ in range(n_threads):
-        rooms.put(np.empty((COLUMN_BLOCK, X.shape[0])))
+        rooms.put(np.empty((width, X.shape[0])))
 
     def place_of(column: int) -> np.ndarray:
         return waiting[column // TILE][column % TILE]
@@ -127,14 +128,14 @@ def coded_columns(X, n_categories, rare_share: float, n_threads: int, max_bins: 
             rooms.put(room)
 
     def columns_of(room: np.ndarray, first: int) -> list:
-        columns = room[: min(COLUMN_BLOCK, X.shape[1] - first)]
+        columns = room[: min(width, X.shape[1] - first)]
         copy_columns(X, first, columns)
         return [
             kept(columns[i], n_categories[first + i], rare_share, max_bins, place_of(first + i))
             for i in range(columns.shape[0])
         ]
 
-    blocks = results_of(block, range(0, X.shape[1], COLUMN_BLOCK), n_threads)
+    blocks = results_of(block, range(0, X.shape[1], width), n_threads)
     return [column for part in blocks for column in part]
 
 

@@ -134,13 +134,13 @@ def write_ranks(amounts, ranks, ordered):
 def gather(all_labels, all_amounts, all_weights, rows, labels, amounts, weights):
     """Write the targets of some rows."""
     for i in range(weights.size):
-        weights[i] = all_weights[rows[i]]
+        weights[i] = all_weights[np.uint64(rows[i])]
     for i in range(labels.shape[0]):
         for o in range(labels.shape[1]):
-            labels[i, o] = all_labels[rows[i], o]
+            labels[i, o] = all_labels[np.uint64(rows[i]), o]
     for i in range(amounts.shape[0]):
         for o in range(amounts.shape[1]):
-            amounts[i, o] = all_amounts[rows[i], o]
+            amounts[i, o] = all_amounts[np.uint64(rows[i]), o]
 
 
 @uncounted
@@ -258,18 +258,18 @@ def moved_rows(codes, features, rows, split, lines, spare):
 @uncounted
 def moved_by_code(columns, by_row, at, below, missing, rows, spare):
     """Do so where codes up to ``below``, and that of missing numbers if it is not -1, go left."""
-    n_left = n_right = 0
+    n_left = n_right = np.uint64(0)
     for i in range(rows.size):
         row = rows[i]
         code = code_at(columns, by_row, at, row, row)
-        left = int(code <= below or code == missing)
+        left = np.uint64(code <= below or code == missing)
         rows[n_left] = row
         spare[n_right] = row
         n_left += left
-        n_right += 1 - left
+        n_right += ONE - left
     for i in range(n_right):
         rows[n_left + i] = spare[i]
-    return n_left
+    return np.int64(n_left)
 
 
 @uncounted

@@ -76,6 +76,7 @@ FARTHEST = 1024  # … and if all are
 BYTE_BITS, BYTE = 8, 255
 START, END, DEPTH, PARENT, SIDE, KEPT = range(6)  # a node that waits
 CODES = 1 << 20  # more than a feature has
+NO_ROWS = np.uint64(0)  # a count without a sign: Numba need not ask of a place whether it is counted from the end
 LAST = np.uint32(np.iinfo(np.uint32).max)
 NOT_LOOKED = NOTHING._replace(candidate=UNCLEAR)
 
@@ -137,7 +138,7 @@ def new_hand(codes, target, n_sums: int, all_tried: bool) -> Hand:
     has_table = codes.by_row.shape[0] > 0 or all_tried
     return Hand(
         rows=np.empty(SMALL, dtype=np.uint32),
-        labels=np.empty(n_labels, dtype=np.int32),
+        labels=np.empty(n_labels, dtype=np.uint32),
         amounts=np.empty(n_amounts),
         weights=np.empty(SMALL),
         pulls=np.empty(n_amounts),
@@ -155,7 +156,7 @@ def new_hand(codes, target, n_sums: int, all_tried: bool) -> Hand:
         group=np.empty(n_slots + 1, dtype=np.int64),
         lines=np.empty(n_slots + 1, dtype=np.int64),
         node_rows=np.empty(SMALL, dtype=np.uint32),
-        node_labels=np.empty((n_labels, 1), dtype=np.int32),
+        node_labels=np.empty((n_labels, 1), dtype=np.uint32),
         node_amounts=np.empty((n_amounts, 1)),
         node_weights=np.empty(SMALL),
         tallies=np.empty((TURNS, n_sums)),
@@ -284,21 +285,22 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
         if n == 1:
             write_lone(hand.labels, hand.amounts, hand.weights, own[start], growth, node)
             continue
+        here = own[start:end]
         if classifying:
             for i in range(n):
-                at = own[start + i]
+                at = here[i]
                 rows[i], weights[i], hand.node_labels[i, 0] = hand.rows[at], hand.weights[at], hand.labels[at]
             add_labels(hand.node_labels, weights, n, hand.tallies, hand.total)
             known, pure = described_sums(hand.total, starts, rule.criterion, place, growth.value[node])
         else:
             for i in range(n):
-                at = own[start + i]
+                at = here[i]
                 rows[i], weights[i], hand.node_amounts[i, 0] = hand.rows[at], hand.weights[at], hand.amounts[at]
             known, pure = described_amounts(
                 hand.node_amounts[:n], weights[:n], starts, rule.criterion, hand.total, place, growth.value[node]
             )
             for i in range(n):  # the mean was taken off
-                hand.pulls[own[start + i]] = weights[i] * hand.node_amounts[i, 0]
+                hand.pulls[here[i]] = weights[i] * hand.node_amounts[i, 0]
         write_leaf(growth.whole, growth.real, node, n, known)
         if stays_leaf(known, pure, place, rule):
             continue
@@ -339,7 +341,7 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
             mark_left(hand.keys, n, split.place, missing, hand.is_left)
         n_left, balance = moved(hand.is_left, n, own, start, hand.weights, hand.spare)
         if kept and max(n_left, n - n_left) > 2:
-            move_orders(hand.order, hand.constant, hand.is_left, start, n, n_left, hand.spare)
+            move_orders(hand.order, hand.constant, hand.is_left, start, n, hand.spare)
         growth.real[node, THRESHOLD], growth.whole[node, FEATURE] = both_codes(split.below, split.above), split.feature
         growth.whole[node, DEFAULT_LEFT] = split.missing_left if split.missing_left >= 0 else balance > 0.0
         middle, line = start + n_left, (depth + 1, node)
@@ -357,7 +359,7 @@ def add_labels(labels, weights, n, tallies, total):
         for k in range(total.size):
             tallies[t, k] = 0.0
     for i in range(n):
-        tallies[i & (n_turns - 1), labels[i, 0]] += weights[i]
+        tallies[np.uint64(i & (n_turns - 1)), labels[i, 0]] += weights[i]
     for k in range(total.size):
         total[k] = 0.0
         for t in range(n_turns):
@@ -499,9 +501,10 @@ def write_keys(codes, features, hand, at, start, n):
 @uncounted
 def gather_keys(columns, table, at, rows, own, start, n, keys):
     """Write the keys of some rows, from the table of those at hand if there is one."""
+    here = own[start : start + n]
     for i in range(n):
-        code = np.uint32(code_at(columns, table, at, rows[i], own[start + i]))
-        keys[i] = (code << PLACE_BITS) | own[start + i]
+        code = np.uint32(code_at(columns, table, at, rows[i], here[i]))
+        keys[i] = (code << PLACE_BITS) | here[i]
 
 
 @uncounted
@@ -526,37 +529,36 @@ def mark_left(keys, n, below, missing, is_left):
 @uncounted
 def moved(is_left, n, own, start, weights, spare):
     """Bring the rows that go left to the front; return how many they are and how much heavier than the others."""
-    n_left = n_right = 0
-    balance = 0.0
+    here, n_left, n_right, balance = own[start : start + n], NO_ROWS, NO_ROWS, 0.0
     for i in range(n):
-        row = own[start + i]
-        left = int(is_left[row])
-        own[start + n_left] = row
+        row = here[i]
+        left = np.uint64(is_left[row])
+        here[n_left] = row
         spare[n_right] = row
         n_left += left
-        n_right += 1 - left
-        balance += weights[row] if left else -weights[row]
+        n_right += ONE - left
+        balance += weights[row] if left != NO_ROWS else -weights[row]
     for i in range(n_right):
-        own[start + n_left + i] = spare[i]
-    return n_left, balance
+        here[n_left + i] = spare[i]
+    return np.int64(n_left), balance
 
 
 @uncounted
-def move_orders(order, constant, is_left, start, n, n_left, spare):
+def move_orders(order, constant, is_left, start, n, spare):
     """Do the same in the order of every column that may vary."""
     for at in range(order.shape[0]):
         if is_member(constant, at):
             continue
-        keys, n_front, n_back = order[at, start : start + n], 0, 0
+        keys, n_front, n_back = order[at, start : start + n], NO_ROWS, NO_ROWS
         for i in range(n):
             key = keys[i]
-            left = int(is_left[key & PLACE])
+            left = np.uint64(is_left[key & PLACE])
             keys[n_front] = key
             spare[n_back] = key
             n_front += left
-            n_back += 1 - left
+            n_back += ONE - left
         for i in range(n_back):
-            keys[n_left + i] = spare[i]
+            keys[n_front + i] = spare[i]
 
 
 @uncounted
@@ -590,14 +592,14 @@ def zeros_first(keys, n, ordered):
         n_found += np.uint32(keys[i] <= PLACE)
     if n_found * MANY_ZEROS < n:
         return 0
-    n_zeros = n_others = 0
+    n_zeros = n_others = NO_ROWS
     for i in range(n):
         key = keys[i]
-        zero = int(key <= PLACE)
+        zero = np.uint64(key <= PLACE)
         ordered[n_zeros] = keys[n_others] = key
         n_zeros += zero
-        n_others += 1 - zero
-    return n_zeros
+        n_others += ONE - zero
+    return np.int64(n_zeros)
 
 
 @inlined
@@ -830,17 +832,17 @@ def order_more(keys, n, counts, ordered):
 def put_by_digit(keys, n, shift, mask, first, n_digits, counts, ordered):
     """Write keys in the order of some of their bits, equal ones as they stand."""
     for i in range(n):
-        counts[(np.int64(keys[i] >> shift) & mask) - first] += 1
+        counts[np.uint64((np.int64(keys[i] >> shift) & mask) - first)] += 1
     before = np.int32(0)
     for digit in range(n_digits):
         here = counts[digit]
         counts[digit] = before
         before += here
     for i in range(n):
-        at = (np.int64(keys[i] >> shift) & mask) - first
+        at = np.uint64((np.int64(keys[i] >> shift) & mask) - first)
         j = counts[at]
         counts[at] = j + 1
-        ordered[j] = keys[i]
+        ordered[np.uint64(j)] = keys[i]
     for digit in range(n_digits):
         counts[digit] = 0
 

@@ -433,7 +433,7 @@ def read_columns(by_row, rows, turn, n, sheet):
         fetch_row(by_row, rows[min(i + AHEAD, rows.size - 1)])
         row = by_row[rows[i]]
         for k in range(n):
-            sheet[k, i] = row[min(turn[k], last)]
+            sheet[k, i] = row[np.uint64(min(turn[k], last))]
 
 
 @uncounted

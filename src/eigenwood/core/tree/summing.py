@@ -57,10 +57,10 @@ def two_sides_cost(a, b, left_part, right_part, criterion, logs):
 def add_amounts(columns, table, at, rows, own, n, amounts, weights, sums):
     """Add weights and weighted amounts up by code."""
     for i in range(n):
-        c = 2 * code_at(columns, table, at, rows[i], own[i])
+        c = np.uint64(2 * code_at(columns, table, at, rows[i], own[i]))
         weight = weights[i] if weights.size > 0 else 1.0
         sums[c] += weight
-        sums[c + 1] += weight * amounts[i, 0]
+        sums[c + np.uint64(1)] += weight * amounts[i, 0]
 
 
 @uncounted
@@ -68,7 +68,8 @@ def add_classes(columns, table, at, rows, own, n, labels, weights, n_classes, su
     """Add the weights of the classes up by code."""
     for i in range(n):
         code = code_at(columns, table, at, rows[i], own[i])
-        sums[n_classes * code + labels[i, 0]] += weights[i] if weights.size > 0 else 1.0
+        # without a sign: Numba need not ask whether a place is counted from the end
+        sums[np.uint64(n_classes * code + labels[i, 0])] += weights[i] if weights.size > 0 else 1.0
 
 
 @uncounted
@@ -126,7 +127,7 @@ def summed_classes(sums, first, last, total, left, weight, tie, criterion, logs)
     for c in range(first, last):
         a, here, left_part, right_part = 0.0, 0.0, 0.0, 0.0
         for k in range(n_classes):
-            own = sums[n_classes * c + k]
+            own = sums[np.uint64(n_classes * c + k)]
             here += own
             left[k] += own
             a += left[k]
