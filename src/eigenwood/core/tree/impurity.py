@@ -83,7 +83,7 @@ def side_cost(weight, part, criterion, logs):
 def x_log_x(x, logs):
     """Return x log₂ x, from the table of whole numbers if there is one."""
     if logs.size > 0:
-        return logs[int(x)]
+        return logs[np.uint32(x)]  # a place without a sign: Numba need not ask whether it is counted from the end
     return x * math.log2(x) if x > 0.0 else 0.0
 
 

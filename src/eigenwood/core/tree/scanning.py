@@ -19,7 +19,6 @@ from eigenwood.core.distinct import mixed
 from eigenwood.core.tree.cutting import gini_pair, tie_of
 from eigenwood.core.tree.impurity import GINI, LARGEST, SMALLEST, part_with, squared_sides, x_log_x
 from eigenwood.core.tree.splitting import leaves_nothing
-from eigenwood.core.tree.summing import two_sides_cost
 
 SMALL = 4096  # rows of a small node
 PLACE_BITS, PLACE = 12, SMALL - 1  # of a key: which row of the small node it is
@@ -97,10 +96,8 @@ def cut_classes(
         pass_classes(keys, last, labels, weights, total, left, a, part, rest, lefts, parts, rests)
         write_gini_costs(lefts, parts, rests, padded(last, FEW_AT_A_TIME), weight, costs)
     else:
-        pass_entropies(keys, last, labels, weights, total, left, a, part, rest, logs, lefts, parts, rests)
-        for j in range(last):
-            a, b = lefts[j], weight - lefts[j]
-            costs[j] = two_sides_cost(a, b, parts[j], rests[j], criterion, logs) if a != 0.0 else np.inf
+        pass_entropies(keys, last, labels, weights, total, left, a, part + rest, logs, lefts, parts)
+        write_entropy_costs(lefts, parts, last, weight, logs, costs)
     cost, place = least_cut(max(first - skipped, 0), last, lefts, costs, weight, min_weight, tie)
     return cost, place + skipped if place != NONE else NONE
 
@@ -132,17 +129,17 @@ def pass_classes(keys, last, labels, weights, total, left, a, part, rest, lefts,
 
 
 @uncounted
-def pass_entropies(keys, last, labels, weights, total, left, a, part, rest, logs, lefts, parts, rests):
-    """Write the same with x log x in place of squares."""
+def pass_entropies(keys, last, labels, weights, total, left, a, both, logs, lefts, parts):
+    """Write the same with x log x in place of squares; the parts of both sides together are enough."""
     for j in range(last):
         p = keys[j] & PLACE
         k, w = labels[p], weights[p]
         before, after = left[k], left[k] + w
         left[k] = after
         a += w
-        part += x_log_x(after, logs) - x_log_x(before, logs)
-        rest += x_log_x(total[k] - after, logs) - x_log_x(total[k] - before, logs)
-        lefts[j], parts[j], rests[j] = weight_at_cut(keys, j, a), part, rest
+        gone = x_log_x(before, logs) + x_log_x(total[k] - before, logs)
+        both += x_log_x(after, logs) + x_log_x(total[k] - after, logs) - gone
+        lefts[j], parts[j] = weight_at_cut(keys, j, a), both
 
 
 @uncounted
@@ -199,6 +196,14 @@ def write_gini_costs(lefts, parts, rests, n_padded, weight, costs):
     for j in range(n_padded):
         a, b = lefts[j], weight - lefts[j]
         costs[j] = a + b - (parts[j] * b + rests[j] * a) / (a * b) if a != 0.0 else np.inf
+
+
+@uncounted
+def write_entropy_costs(lefts, parts, n, weight, logs, costs):
+    """Write the same by entropy; the parts are those of both sides together."""
+    for j in range(n):
+        cost = x_log_x(lefts[j], logs) + x_log_x(weight - lefts[j], logs) - parts[j]
+        costs[j] = cost if lefts[j] != 0.0 else np.inf
 
 
 @uncounted
