@@ -194,6 +194,9 @@ def new_room(ground: Ground, n_rows: int, max_splits: int) -> Room:
         sample, spare = new_sample(target, n_rows, rule.criterion), np.empty(n_rows, dtype=np.int32)
     if small > 0:
         hand = new_hand(codes, target, n_sums, rule.max_features >= features.kind.size)
+    if bench is not None and hand is not None:  # large and small nodes take turns
+        shared = {name: getattr(bench, name) for name in ("slot_sums", "slots", "group", "lines", "draw")}
+        hand = hand._replace(**shared)
     return Room(growth, bench, sample, spare, hand)
 
 
