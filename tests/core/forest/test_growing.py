@@ -111,6 +111,12 @@ def test_a_room_is_used_again_by_one_tree_at_a_time():
         assert first is not second
     with rooms.one_for(place) as again:
         assert again is first or again is second
+    place = place._replace(rule=rule._replace(max_features=3))
+    with rooms.one_for(place) as some:
+        assert some is not first
+        assert some is not second
+    with rooms.one_for(place._replace(rule=rule._replace(max_features=2))) as fewer:
+        assert fewer is some
     with rooms.one_for(place._replace(rule=rule._replace(whole=False))) as other:
         assert other is not first
         assert other is not second

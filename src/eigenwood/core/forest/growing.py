@@ -26,8 +26,12 @@ class Rooms:
 
     @contextmanager
     def one_for(self, ground: Ground) -> Iterator[Room]:
-        """Give a room for any tree of the same table whose rule differs in nothing that changes the room."""
-        free = self._free[ground.rule.max_features, ground.rule.whole]
+        """Give a room for any tree of the same table whose rule differs in nothing that changes the room.
+
+        It does not come back from a tree that failed: what is zero between two trees may not be.
+        """
+        all_tried = ground.rule.max_features >= ground.binned.features.kind.size
+        free = self._free[all_tried, ground.rule.whole]
         try:
             room = free.get_nowait()
         except Empty:
