@@ -40,6 +40,7 @@ from eigenwood.estimators.ensemble_sampling import (
     drawn_features,
     has_all_features,
     population_of,
+    target_codes,
 )
 from eigenwood.estimators.ensemble_scoring import Answers, Ensemble, Misses, Tally
 from eigenwood.estimators.parameters import describe
@@ -668,9 +669,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
 
     def _checked_target(self, y, n_rows, kept, known) -> tuple:
         amounts = check_amounts(self, y, n_rows)[kept]
-        if amounts.shape[1] > 1:
-            return amounts, np.unique(amounts, axis=0, return_inverse=True)[1].ravel(), None
-        return amounts[:, 0], np.unique(amounts[:, 0], return_inverse=True)[1], None
+        return amounts if amounts.shape[1] > 1 else amounts[:, 0], target_codes(amounts), None
 
     def _is_like_before(self, data: BaggingData) -> bool:
         return data.n_values() == self.n_outputs_

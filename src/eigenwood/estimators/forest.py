@@ -25,7 +25,14 @@ from eigenwood.core.tree.nodes import Tree
 from eigenwood.core.tree.predicting import decision_path
 from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_learning import Step, learner_steps
-from eigenwood.estimators.ensemble_sampling import Draws, draw_count, learner_seed, population_of, row_counts
+from eigenwood.estimators.ensemble_sampling import (
+    Draws,
+    draw_count,
+    learner_seed,
+    population_of,
+    row_counts,
+    target_codes,
+)
 from eigenwood.estimators.ensemble_scoring import Answers, Misses, Tally
 from eigenwood.estimators.forest_gate import (
     BALANCED,
@@ -213,10 +220,8 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
     def _draws(self, data: TreeData, seed: int) -> Draws:
         """Return how the trees draw their rows."""
         n_features = data.mixed.X.shape[1]
-        targets = data.target.labels if data.labels else data.target.amounts
-        alone = targets.shape[1] == 1  # numbers are sorted faster than rows
-        codes = np.unique(targets.ravel() if alone else targets, axis=None if alone else 0, return_inverse=True)[1]
-        population = population_of(fingerprints(rows_of(data.mixed.X), codes.ravel().astype(np.int64)), data.weights())
+        codes = target_codes(data.target.labels if data.labels else data.target.amounts)
+        population = population_of(fingerprints(rows_of(data.mixed.X), codes.astype(np.int64)), data.weights())
         n_rows = population.n_meant()
         if self.bootstrap:
             n_rows = draw_count(type(self).__name__, self.max_samples, population, with_replacement=True)
