@@ -11,11 +11,11 @@ import tomllib
 
 import numpy as np
 import pytest
+from eigenwood.core.compiling import COUNTED, UNCOUNTED
 from numba import config, njit
 from numba.core.errors import TypingError
 
 import eigenwood
-from eigenwood.core.compiling import COUNTED, UNCOUNTED
 from eigenwood.estimators.registry import ENTRIES
 
 WARM = """

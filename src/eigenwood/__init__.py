@@ -1,20 +1,29 @@
-"""Eigenwood: classical machine learning that is fast, never runs out of memory, and shows its proof."""
+"""Eigenwood: classical machine learning that is fast, never runs out of memory, and shows its proof.
 
-from eigenwood.estimators.bagging import BaggingClassifier, BaggingRegressor
-from eigenwood.estimators.encoder import TableEncoder
-from eigenwood.estimators.expansion import PolynomialExpansion
-from eigenwood.estimators.forest import RandomForestClassifier, RandomForestRegressor
-from eigenwood.estimators.kernel_perceptron import KernelPerceptron
-from eigenwood.estimators.kernels import check_mercer
-from eigenwood.estimators.pca import PCA
-from eigenwood.estimators.perceptron import Perceptron
-from eigenwood.estimators.registry import verify
-from eigenwood.estimators.rules import rules
-from eigenwood.estimators.svm import SVC, SVR
-from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from eigenwood.models.file import load, save
-from eigenwood.proofs.claim import Certificate, Claim
-from eigenwood.validation.kernels import gamma_from_s, gamma_from_sigma
+A name is imported when it is first asked for: who needs one estimator does not wait for the others.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eigenwood.estimators.bagging import BaggingClassifier, BaggingRegressor
+    from eigenwood.estimators.encoder import TableEncoder
+    from eigenwood.estimators.expansion import PolynomialExpansion
+    from eigenwood.estimators.forest import RandomForestClassifier, RandomForestRegressor
+    from eigenwood.estimators.kernel_perceptron import KernelPerceptron
+    from eigenwood.estimators.kernels import check_mercer
+    from eigenwood.estimators.pca import PCA
+    from eigenwood.estimators.perceptron import Perceptron
+    from eigenwood.estimators.registry import verify
+    from eigenwood.estimators.rules import rules
+    from eigenwood.estimators.svm import SVC, SVR
+    from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
+    from eigenwood.models.file import load, save
+    from eigenwood.proofs.claim import Certificate, Claim
+    from eigenwood.validation.kernels import gamma_from_s, gamma_from_sigma
 
 __all__ = [
     "PCA",
@@ -42,3 +51,37 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "estimators.bagging": ("BaggingClassifier", "BaggingRegressor"),
+    "estimators.encoder": ("TableEncoder",),
+    "estimators.expansion": ("PolynomialExpansion",),
+    "estimators.forest": ("RandomForestClassifier", "RandomForestRegressor"),
+    "estimators.kernel_perceptron": ("KernelPerceptron",),
+    "estimators.kernels": ("check_mercer",),
+    "estimators.pca": ("PCA",),
+    "estimators.perceptron": ("Perceptron",),
+    "estimators.registry": ("verify",),
+    "estimators.rules": ("rules",),
+    "estimators.svm": ("SVC", "SVR"),
+    "estimators.tree": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
+    "models.file": ("load", "save"),
+    "proofs.claim": ("Certificate", "Claim"),
+    "validation.kernels": ("gamma_from_s", "gamma_from_sigma"),
+}
+_FOLDERS = ("data", "plots")
+_HOME_OF = {name: f"eigenwood.{home}" for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FOLDERS:
+        return import_module(f"eigenwood.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'eigenwood' has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value  # the next time Python finds it by itself
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,8 +8,10 @@ set       0 1 1 0 … 0       1 0 …       holds 1, 2 and 64
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic, overload
+
+from eigenwood.compiling import njit
 
 ONE = np.uint64(1)
 
@@ -37,25 +39,25 @@ def _compiled_lowest_bit(word):
     return lambda word: types.int64(_count_trailing_zeros(types.uint64(word)))  # type: ignore[call-arg]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def word_count(n):
     """Return how many words hold a set of integers below ``n``."""
     return (n + 63) >> 6
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_member(bits, member):
     """Add an integer to the set."""
     bits[member >> 6] |= ONE << np.uint64(member & 63)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def is_member(bits, member):
     """Return whether an integer is in the set."""
     return (bits[member >> 6] >> np.uint64(member & 63)) & ONE != 0
 
 
-@njit(cache=True, nogil=True)
+@njit
 def taken_out(bits, n_words, members):
     """Write the members of the set to ``members``, in order, and return their number; the set is empty then."""
     n = 0

@@ -11,8 +11,8 @@ the same bits, wherever in the table they stood.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.rows import row_count
 
 
@@ -30,7 +30,7 @@ def distinct_rows(rows, codes, weights) -> DistinctRows:
     return DistinctRows(first, np.bincount(inverse, weights=weights, minlength=first.size))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def fingerprints(rows, codes):
     """Return 64 bits for each (row, code): equal rows get equal bits, others almost surely do not.
 
@@ -57,7 +57,7 @@ def fingerprints(rows, codes):
     return marks
 
 
-@njit(cache=True, nogil=True)
+@njit
 def mixed(bits):
     """Return 64 well-mixed bits (the finisher of SplitMix64)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

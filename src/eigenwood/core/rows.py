@@ -11,8 +11,9 @@ more than a short row.)
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
+
+from eigenwood.compiling import njit
 
 
 class Rows(NamedTuple):
@@ -39,17 +40,17 @@ def entries_per_row(rows: Rows) -> float:
     return max(1.0, float(stored))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def is_sparse(rows):
     return rows.indptr.size > 0
 
 
-@njit(cache=True, nogil=True)
+@njit
 def row_count(rows):
     return rows.indptr.size - 1 if is_sparse(rows) else rows.dense.shape[0]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def dense_dot(x, vector):
     """Return x · vector, in float64."""
     total = 0.0
@@ -58,7 +59,7 @@ def dense_dot(x, vector):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sparse_dot(values, columns, vector):
     """Return x · vector for the stored values of a sparse x."""
     total = 0.0
@@ -67,21 +68,21 @@ def sparse_dot(values, columns, vector):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(fastmath={"contract"})
 def dense_add(x, factor, vector):
     """Add factor · x to ``vector``."""
     for j in range(x.size):
         vector[j] += factor * x[j]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sparse_add(values, columns, factor, vector):
     """Add factor · x to ``vector``, for the stored values of a sparse x."""
     for k in range(values.size):
         vector[columns[k]] += factor * values[k]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def squared_row_norms(rows):
     """Return ‖x_i‖² of every row, in float64."""
     dense, data, indptr = rows.dense, rows.data, rows.indptr
@@ -91,7 +92,7 @@ def squared_row_norms(rows):
     return norms
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def sum_of_squares(x):
     total = 0.0
     for j in range(x.size):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eigenwood.compiling import njit
 
 RUN = 16  # so many neighbours are sorted by insertion before runs are merged
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sorted_order(keys):
     """Return the places of the keys by size; equal keys stay in their order.
 

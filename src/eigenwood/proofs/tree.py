@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.special import xlogy
 
+from eigenwood.compiling import njit
 from eigenwood.core.tree.branching import Target
 from eigenwood.core.tree.impurity import (
     ABSOLUTE_ERROR,
@@ -104,7 +104,7 @@ def below(tree: Tree, leaves, amounts) -> np.ndarray:
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_up(left, right, total):
     """Write the sums of all nodes that ask a question; the leaves have theirs already."""
     for node in range(left.size - 1, -1, -1):
@@ -137,7 +137,7 @@ def mean_numbers(tree: Tree, leaves, amounts, weights, mass, criterion: int) -> 
     return mean + centre, np.maximum(spread / mass, 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def join_up(left, right, mass, mean, spread, criterion):
     """Write the mean and the spread of all nodes that ask a question; the leaves have theirs already.
 

@@ -26,9 +26,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from eigenwood.core.compiling import uncounted
+from eigenwood.compiling import njit, njit_no_refcount
 from eigenwood.core.forest.nodes import narrowed
 from eigenwood.core.forest.predicting import odd_numbers
 
@@ -138,7 +137,7 @@ def grid_of(cuts) -> Grid:
     return Grid(cells, low, high, scale, int(np.bincount(cell).max()).bit_length())
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_codes(X, feature, missing, n_cuts, cut_start, cuts, n_halvings, cell_start, cells, low, high, scale, codes):
     """Write the codes of all rows; return how many numbers are infinite, and how many are missing where none may be."""
     n_infinite, n_unforeseen = 0, 0
@@ -161,14 +160,14 @@ def write_codes(X, feature, missing, n_cuts, cut_start, cuts, n_halvings, cell_s
     return n_infinite, n_unforeseen
 
 
-@uncounted
+@njit_no_refcount
 def compare_column(X, feature, cut, codes):
     """Write the codes of a column with a single cut."""
     for i in range(X.shape[0]):
         codes[i] = X[i, feature] > cut
 
 
-@uncounted
+@njit_no_refcount
 def code_column(X, feature, cuts, n_halvings, cells, low, high, scale, codes):
     """Write the codes of a column; a missing number has any."""
     one = np.uint64(1)
@@ -182,7 +181,7 @@ def code_column(X, feature, cuts, n_halvings, cells, low, high, scale, codes):
         codes[i] = code
 
 
-@uncounted
+@njit_no_refcount
 def code_missing(X, feature, missing, codes):
     """Write the codes of missing numbers; return how many there are if the column knows nothing about them."""
     n_missing = 0

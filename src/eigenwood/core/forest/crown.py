@@ -31,9 +31,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from eigenwood.core.compiling import inlined, uncounted
+from eigenwood.compiling import njit, njit_forceinline, njit_no_refcount
 from eigenwood.core.forest.coding import CHUNK, CHUNK_BITS, Coding, coded, write_codes
 from eigenwood.core.forest.nodes import Forest, add_up, columns_at, right_children, spread, starts_of, whole
 from eigenwood.core.forest.predicting import Means, dense_rows, over_blocks, value_codes
@@ -107,7 +106,7 @@ def has_room(n_columns: int, sizes) -> bool:
     return fits and n_columns <= COLUMNS_PER_TREE * sizes.size
 
 
-@njit(cache=True, nogil=True)
+@njit
 def places_of(inner, right, n_rows, node_start):
     """Return the place of each node within its tree: siblings side by side, the children of the heavier first."""
     place = np.empty(inner.size, dtype=np.int64)
@@ -129,7 +128,7 @@ def places_of(inner, right, n_rows, node_start):
     return place
 
 
-@njit(cache=True, nogil=True)
+@njit
 def placed(inner, place, column, least, code, node_start, tree_start):
     """Return the words of all nodes, and the code of the value of each leaf, at their places."""
     words, own_code = np.zeros(tree_start[-1], dtype=np.uint64), np.zeros(tree_start[-1], dtype=np.int32)
@@ -144,7 +143,7 @@ def placed(inner, place, column, least, code, node_start, tree_start):
     return words, own_code
 
 
-@njit(cache=True, nogil=True)
+@njit
 def crowns_of(inner, right, n_rows, place, column, least, node_start):
     """Return the crown of every tree: always the heaviest question that hangs below is taken into it."""
     n_trees = node_start.size - 1
@@ -167,7 +166,7 @@ def crowns_of(inner, right, n_rows, place, column, least, node_start):
     return n_asked, columns, leasts, ways, ends
 
 
-@njit(cache=True, nogil=True)
+@njit
 def heaviest(inner, n_rows, nodes):
     """Return where the heaviest of some nodes is that ask a question, or -1 if none does."""
     best, most = -1, -1
@@ -196,7 +195,7 @@ def crowned_means(forest: Crowned, X, n_threads: int = 1) -> Means | None:
     return Means(values, any(infinite for infinite, _ in met))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_crowned_means(
     X, feature, missing, n_cuts, cut_start, cuts, n_halvings, cell_start, cells, low, high, scale,
     tree_start, words, code, value, n_asked, column, least, way, ends, means,
@@ -225,7 +224,7 @@ def write_crowned_means(
     return n_infinite, 0
 
 
-@uncounted
+@njit_no_refcount
 def add_trees(
     codes, n_columns, n_rows, tree_start, words, code, value, n_asked, column, least, way, ends,
     ways, places, names, sums,
@@ -240,7 +239,7 @@ def add_trees(
         add_values(code[tree], value, places, sums)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def rows_together(n_columns, n_rows):
     """Return how many rows go through a tree together: whole chunks, whose codes stay near."""
     needed = (n_rows + CHUNK - 1) // CHUNK * CHUNK
@@ -248,7 +247,7 @@ def rows_together(n_columns, n_rows):
     return max(CHUNK, min(needed, MOST_ROWS, fitting))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def aligned(n):
     """Return n codes of 0 that begin with a line of the cache, so that no register is read from two."""
     room = np.zeros(n + 32, dtype=np.uint16)
@@ -256,7 +255,7 @@ def aligned(n):
     return room[skip : skip + n]
 
 
-@uncounted
+@njit_no_refcount
 def write_crown_places(codes, n_columns, n_rows, n_asked, column, least, way, ends, ways, places):
     """Write the place to which the crown of a tree leads each row; the last chunk may have fewer rows than room."""
     for start in range(0, n_rows, CHUNK):
@@ -265,7 +264,7 @@ def write_crown_places(codes, n_columns, n_rows, n_asked, column, least, way, en
             places[start + i] = ends[np.uint64(ways[i])]
 
 
-@uncounted
+@njit_no_refcount
 def write_ways(codes, n_asked, column, least, way, ways):
     """Write the way through the crown of each row of a chunk."""
     ways[:] = 0
@@ -277,7 +276,7 @@ def write_ways(codes, n_asked, column, least, way, ways):
             ways[r] ^= change if goes_right else np.uint16(0)  # all is written: a part is slow to be read again
 
 
-@uncounted
+@njit_no_refcount
 def walk_below(words, codes, n_columns, n_rows, names, places):
     """Let each row walk from its place to its leaf."""
     for i in range(n_rows):
@@ -291,7 +290,7 @@ def walk_below(words, codes, n_columns, n_rows, names, places):
         n_walkers, n_steps = still_walking(words, places, names, n_walkers), STEPS
 
 
-@uncounted
+@njit_no_refcount
 def touched(words, code):
     """Return something of all words and codes of a tree: read in order, they are near when walkers come."""
     total = np.uint64(0)
@@ -302,7 +301,7 @@ def touched(words, code):
     return total & CODE_MASK
 
 
-@inlined
+@njit_forceinline
 def walk_together(words, codes, stride, names, n_steps, places):
     """Let sixteen rows take some steps."""
     a, b, c, d = four_at(names, 0), four_at(names, 4), four_at(names, 8), four_at(names, 12)
@@ -318,19 +317,19 @@ def walk_together(words, codes, stride, names, n_steps, places):
     write_four(places, d, d_at)
 
 
-@inlined
+@njit_forceinline
 def four_at(numbers, i):
     """Return four numbers from the i-th on."""
     return np.uint64(numbers[i]), np.uint64(numbers[i + 1]), np.uint64(numbers[i + 2]), np.uint64(numbers[i + 3])
 
 
-@inlined
+@njit_forceinline
 def four_of(numbers, at):
     """Return the numbers at four places."""
     return np.uint64(numbers[at[0]]), np.uint64(numbers[at[1]]), np.uint64(numbers[at[2]]), np.uint64(numbers[at[3]])
 
 
-@inlined
+@njit_forceinline
 def four_rows(names, stride):
     """Return where the codes of the first column stand, of four rows."""
     return (
@@ -341,7 +340,7 @@ def four_rows(names, stride):
     )
 
 
-@inlined
+@njit_forceinline
 def four_steps(words, codes, rows, places):
     """Return where four walkers are after a step each."""
     return (
@@ -352,13 +351,13 @@ def four_steps(words, codes, rows, places):
     )
 
 
-@inlined
+@njit_forceinline
 def write_four(numbers, at, values):
     """Write four numbers to their places."""
     numbers[at[0]], numbers[at[1]], numbers[at[2]], numbers[at[3]] = values
 
 
-@inlined
+@njit_forceinline
 def step(words, codes, row, place):
     """Return the next place."""
     word = words[place]
@@ -366,7 +365,7 @@ def step(words, codes, row, place):
     return ((word >> PLACE_SHIFT) & PLACE_MASK) + np.uint64(goes_right)
 
 
-@uncounted
+@njit_no_refcount
 def still_walking(words, places, names, n_walkers):
     """Keep the names of those who are not at a leaf, and return how many they are."""
     n_kept = 0
@@ -377,7 +376,7 @@ def still_walking(words, places, names, n_walkers):
     return n_kept
 
 
-@uncounted
+@njit_no_refcount
 def add_values(code, value, places, sums):
     """Add the values of each row's leaf to its sums, two at a time: the rows of a table are short."""
     n_values = value.shape[1]

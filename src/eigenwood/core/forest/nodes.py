@@ -23,8 +23,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.distinct import mixed
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, GINI, SQUARED_ERROR, is_classifying
 from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD, Tree
@@ -328,7 +328,7 @@ def narrowed(numbers) -> np.ndarray:
     return numbers.astype(NARROW[narrowest(np.ascontiguousarray(numbers).reshape(-1))])
 
 
-@njit(cache=True, nogil=True)
+@njit
 def narrowest(numbers):
     """Return the place of the first dtype from which all numbers come back bit for bit, also a zero below 0."""
     at = 0
@@ -365,7 +365,7 @@ def smaller_of(table, code) -> tuple[np.ndarray, np.ndarray]:
     return table[code], np.empty(0, dtype=np.uint8)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def distinct_rows(rows):
     """Return where each distinct row of whole numbers stands first, and for every row the number of its like."""
     n_rows, n_columns = rows.shape
@@ -388,7 +388,7 @@ def distinct_rows(rows):
     return first[:n_distinct].copy(), codes
 
 
-@njit(cache=True, nogil=True)
+@njit
 def same_row(rows, i, other):
     """Return whether two rows are equal."""
     for j in range(rows.shape[1]):
@@ -419,7 +419,7 @@ def starts_of(sizes) -> np.ndarray:
 # ---- from leaves to inner nodes -----------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@njit
 def right_children(inner):
     """Return the right child of each node of one or more trees in preorder, and LEAF for leaves."""
     right = np.full(inner.size, LEAF, dtype=np.int64)
@@ -434,7 +434,7 @@ def right_children(inner):
     return right
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_up(right, numbers):
     """Write the sums over its two children to each inner node."""
     for i in range(right.size - 1, -1, -1):
@@ -442,7 +442,7 @@ def add_up(right, numbers):
             numbers[i] = numbers[i + 1] + numbers[right[i]]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_up_shares(right, weight, value):
     """Write the shares of the classes at each inner node, given those at the leaves."""
     sums = value * weight.reshape(-1, 1)
@@ -453,7 +453,7 @@ def add_up_shares(right, weight, value):
                 value[i, k] = sums[i, k] / weight[i]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_up_means(right, weight, value, impurity, criterion):
     """Write the means and the impurity of each inner node: that within its children and that between them."""
     n_outputs = value.shape[1]
@@ -473,7 +473,7 @@ def add_up_means(right, weight, value, impurity, criterion):
             impurity[i] += between / n_outputs
 
 
-@njit(cache=True, nogil=True)
+@njit
 def deviation(part, mean):
     """Return what a part with its own mean adds to the Poisson impurity of the whole.
 

@@ -26,9 +26,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
+from eigenwood.compiling import njit
 from eigenwood.core.forest.nodes import Forest, columns_at, keeps_inner, right_children, spread, starts_of, whole
 from eigenwood.core.threads import Result, results_of, row_blocks
 from eigenwood.core.tree.predicting import block_size, is_listed
@@ -130,7 +130,7 @@ def dense_rows(X, rows: slice) -> np.ndarray:
     return X[rows].toarray() if sparse.issparse(X) else np.ascontiguousarray(X[rows])
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_means(X, roots, words, flags, category_start, categories, code, value, means):
     """Write the mean values of every row, and return how many infinite numbers there are in X."""
     n_infinite, n_values = 0, value.shape[1]
@@ -149,7 +149,7 @@ def write_means(X, roots, words, flags, category_start, categories, code, value,
     return n_infinite
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_forest_leaves(X, roots, words, flags, category_start, categories, leaves):
     """Write the leaf of every row in every tree, and return how many infinite numbers there are in X."""
     n_infinite = 0
@@ -163,7 +163,7 @@ def write_forest_leaves(X, roots, words, flags, category_start, categories, leav
     return n_infinite
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_ends(X, roots, words, flags, category_start, categories, ends):
     """Write the leaf of every row in every tree, tree by tree; return how many infinite numbers there are in X."""
     n_missing, n_infinite = odd_numbers(X)
@@ -188,7 +188,7 @@ def write_ends(X, roots, words, flags, category_start, categories, ends):
     return n_infinite
 
 
-@njit(cache=True, nogil=True)
+@njit
 def odd_numbers(X):
     """Return how many numbers are missing, and how many are infinite."""
     n_missing, n_infinite = 0, 0
@@ -199,7 +199,7 @@ def odd_numbers(X):
     return n_missing, n_infinite
 
 
-@njit(cache=True, nogil=True)
+@njit
 def walk_side_by_side(numbers, words, places, offsets, names, n_walkers, ends):
     """Write the leaf of each walker to ``ends`` under its name.
 
@@ -223,7 +223,7 @@ def walk_side_by_side(numbers, words, places, offsets, names, n_walkers, ends):
         n_walkers = n_going
 
 
-@njit(cache=True, nogil=True)
+@njit
 def walk_with_care(X, root, words, flags, category_start, categories, ends):
     """Write the leaf of every row in one tree; numbers may be missing or infinite, and categories may be asked."""
     ways = words.view(np.int64)

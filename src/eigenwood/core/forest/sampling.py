@@ -10,15 +10,15 @@ stretch as its weight.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.distinct import mixed
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # SplitMix64's step from one draw to the next
 MANTISSA = 1.0 / (1 << 53)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def drawn_counts(seed, n_draws, ends, n_rows):
     """Return how often each row is drawn; ``ends`` are the cumulative weights, or empty where all are 1.
 

@@ -19,9 +19,9 @@ from math import comb, factorial
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
+from eigenwood.compiling import njit
 from eigenwood.core.rows import rows_of
 from eigenwood.core.threads import results_of, row_blocks
 
@@ -148,7 +148,7 @@ def _clean_csr(X):
     return X
 
 
-@njit(cache=True, nogil=True)
+@njit
 def expand_dense(X, shape, skip, out):
     """Write Φ of each row to ``out``; ``skip`` leaves out the constant."""
     n_terms, d = shape.last.size, X.shape[1]
@@ -165,7 +165,7 @@ def expand_dense(X, shape, skip, out):
             out[i, t - skip] = values[t] * shape.factors[t]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def expand_csr(rows, start, stop, shape, skip, indptr, indices, data):
     """Write the non-zero terms of rows ``start`` to ``stop`` into the csr arrays."""
     for i in range(start, stop):

@@ -10,7 +10,8 @@ for each value would cost more than the matrix product that computed the distanc
 """
 
 import numpy as np
-from numba import njit
+
+from eigenwood.compiling import njit
 
 STRIP = 256  # values at a time
 
@@ -38,14 +39,14 @@ def new_bits(dtype) -> np.ndarray:
     return np.empty(STRIP, dtype=np.int32 if dtype == np.float32 else np.int64)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def exp_by_strips(t, bits, less):
     """Replace each value of a vector by exp(-t) - less."""
     for start in range(0, t.size, STRIP):
         exp_of_strip(t[start : start + STRIP], bits, bits.view(t.dtype), less)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(fastmath={"contract"})
 def exp_of_strip(strip, bits, power_of_two, less):
     """The same for a strip; ``bits`` and ``power_of_two`` are the same memory, as integers and as floats."""
     if strip.itemsize == 4:  # the compiler knows, and leaves the other one out
@@ -56,7 +57,7 @@ def exp_of_strip(strip, bits, power_of_two, less):
         strip[i] = strip[i] * power_of_two[i] + (power_of_two[i] - less)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(fastmath={"contract"})
 def split_powers_32(strip, shifted):
     """Write exp(r) - 1 in place of each value, and the bits of 2^n beside it."""
     half = np.float32(0.5)
@@ -74,7 +75,7 @@ def split_powers_32(strip, shifted):
         strip[i] = tail + r
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(fastmath={"contract"})
 def split_powers_64(strip, shifted):
     """The same for float64."""
     for i in range(strip.size):

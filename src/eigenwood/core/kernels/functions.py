@@ -12,8 +12,8 @@ rbf - 1       exp(-gamma ‖x-z‖²) - 1              as good as rbf where coef
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.kernels.exponential import STRIP, exp_of_strip, negative_exp, new_bits
 from eigenwood.core.rows import Rows
 
@@ -106,7 +106,7 @@ def laplacian(X, Z, gamma):
     return tile
 
 
-@njit(cache=True, nogil=True)
+@njit
 def finish_dense_strips(products, X, Z, x_norms, z_norms, gamma, x_close, z_close, bits, less):
     """Finish one strip of a row after the other, while it is in the first-level cache."""
     power_of_two = bits.view(products.dtype)
@@ -121,7 +121,7 @@ def finish_dense_strips(products, X, Z, x_norms, z_norms, gamma, x_close, z_clos
             exp_of_strip(strip, bits, power_of_two, less)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def finish_sparse_strips(products, X, Z, x_norms, z_norms, gamma, x_close, z_close, bits, less):
     """The same for sparse rows."""
     x_data, x_indices, x_indptr = X.data, X.indices, X.indptr
@@ -140,7 +140,7 @@ def finish_sparse_strips(products, X, Z, x_norms, z_norms, gamma, x_close, z_clo
             exp_of_strip(strip, bits, power_of_two, less)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(fastmath={"contract"})
 def scaled_distances(products, x_part, z_norms, gamma):
     """Turn x·z for one x into gamma·‖x-z‖², never below 0, in place."""
     zero, two = gamma * 0, gamma + gamma
@@ -149,7 +149,7 @@ def scaled_distances(products, x_part, z_norms, gamma):
         products[j] = t if t > zero else zero
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sparse_absolute_distances(X, Z):
     """Return Σ|x_j-z_j| for every pair of sparse rows, in float64."""
     x_data, x_indices, x_indptr = X.data, X.indices, X.indptr
@@ -161,7 +161,7 @@ def sparse_absolute_distances(X, Z):
     return distances
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sparse_distance(x_data, x_indices, x_indptr, i, z_data, z_indices, z_indptr, j, squared):
     """Return Σ|x_k-z_k| of row i of X and row j of Z, or Σ(x_k-z_k)², by walking along both sorted lists of columns."""
     a, a_end, b, b_end = x_indptr[i], x_indptr[i + 1], z_indptr[j], z_indptr[j + 1]
@@ -182,7 +182,7 @@ def sparse_distance(x_data, x_indices, x_indptr, i, z_data, z_indices, z_indptr,
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit
 def any_close(strip, bound, bounds):
     """Return whether any value is below a bound; without a way out of the loop, so that it becomes vector code."""
     found = False
@@ -191,7 +191,7 @@ def any_close(strip, bound, bounds):
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit
 def squared_distance(x, z):
     """Return ‖x-z‖², in float64."""
     total = 0.0
@@ -201,7 +201,7 @@ def squared_distance(x, z):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(fastmath={"reassoc", "contract"})
 def absolute_distances(X, Z):
     """Return Σ|x_j-z_j| for every pair of rows; Z is walked in strips that stay in the cache."""
     distances = np.empty((X.shape[0], Z.shape[0]), dtype=X.dtype)

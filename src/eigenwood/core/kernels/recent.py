@@ -15,9 +15,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
+from eigenwood.compiling import njit
 from eigenwood.core.kernels.blocks import KernelFunction, Prepared, fill_tile, gram_diagonal, prepared, taken
 from eigenwood.core.kernels.functions import GAUSSIAN, LAPLACIAN, Kernel
 from eigenwood.core.kernels.source import NO_SLOT, work_of_a_value
@@ -304,7 +304,7 @@ def working_rows(X, kernel: Kernel | KernelFunction) -> tuple[Prepared, Kernel |
     return Prepared(centred, centred, norms), kernel._replace(gamma=1.0)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def squeeze(buffer, width, places, n_rows):
     """Move the entries at ``places`` of rows of some width together; a row never moves backwards, so none is lost."""
     for i in range(n_rows):
@@ -312,7 +312,7 @@ def squeeze(buffer, width, places, n_rows):
             buffer[i * places.size + j] = buffer[i * width + places[j]]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(fastmath={"contract"})
 def add_rows(store, slots, change, scores, start, stop):
     """Add Σ change_i · row_i to the scores from ``start`` to ``stop``; four rows at a time, so that these stay put."""
     n_fours = slots.size - slots.size % 4

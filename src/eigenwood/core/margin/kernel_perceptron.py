@@ -20,8 +20,8 @@ from math import ceil
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.kernels.source import KernelValues
 from eigenwood.core.threads import results_of, row_blocks
 
@@ -195,7 +195,7 @@ def catch_up_rows(n_rows: int) -> int:
     return ceil(n_rows / n_blocks)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@njit(fastmath={"contract"})
 def add_changes(K, places, change, scores):
     """Add change[i, k] · K[places[i]] to scores[k], for every change that is not zero."""
     for i in range(places.size):
@@ -207,7 +207,7 @@ def add_changes(K, places, change, scores):
                     line[j] += change[i, k] * row[j]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def visit_block(
     K, p, q, signs, mass, diagonal, scores, a, b, late_a, late_b, mistakes, clock, ages, intercept, budget, history
 ):
@@ -257,20 +257,20 @@ def visit_block(
     return n_changes
 
 
-@njit(cache=True, nogil=True)
+@njit
 def steps_needed(margin, growth, most):
     """Return how many steps make a wrong row right: the margin grows by ``growth`` each time; at most ``most``."""
     return min(np.floor(-margin / growth) + 1.0, most) if growth > 0.0 else most
 
 
-@njit(cache=True, nogil=True)
+@njit
 def time_of_steps(clock, n_steps):
     """Return the sum of size · time over the steps that begin at ``clock``, one after each presentation."""
     whole = np.floor(n_steps)
     return clock * n_steps + whole * (whole - 1.0) / 2.0 + whole * (n_steps - whole)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_change(history, place, row, problem, a, b, time):
     history[place]["row"] = row
     history[place]["problem"] = problem
@@ -279,7 +279,7 @@ def write_change(history, place, row, problem, a, b, time):
     history[place]["time"] = time
 
 
-@njit(cache=True, nogil=True)
+@njit
 def has_weight(coefficients):
     for k in range(coefficients.size):
         if coefficients[k] != 0.0:
@@ -287,7 +287,7 @@ def has_weight(coefficients):
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_support(a):
     count = 0
     for i in range(a.shape[0]):
@@ -296,7 +296,7 @@ def count_support(a):
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit
 def least_needed(a, diagonal, ages, newcomer):
     """Return the member, not the newcomer, whose leaving changes w least; the oldest among equals."""
     best, least, oldest = -1, np.inf, np.inf
@@ -312,7 +312,7 @@ def least_needed(a, diagonal, ages, newcomer):
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit
 def leave(member, K, p, q, scores, a):
     """Take ``member`` out of the support and out of the scores of the block."""
     for k in range(a.shape[1]):
@@ -321,7 +321,7 @@ def leave(member, K, p, q, scores, a):
         a[member, k] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit
 def voted_scores(K, positions, problems, change_a, change_b, times, end, n_problems):
     """Return for each row of K the votes of all the rules along the way, as a share of all votes.
 
@@ -349,7 +349,7 @@ def voted_scores(K, positions, problems, change_a, change_b, times, end, n_probl
     return votes / end
 
 
-@njit(cache=True, nogil=True)
+@njit
 def votes_between(f, step, count):
     """Return Σ sign(f + s·step) for s = 1 … count: the sign changes at most once on the way."""
     if step == 0.0:

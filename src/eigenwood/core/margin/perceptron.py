@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.rows import Rows, dense_add, dense_dot, entries_per_row, sparse_add, sparse_dot, squared_row_norms
 from eigenwood.core.threads import results_of, row_blocks
 
@@ -156,7 +156,7 @@ def _visit_problems(rows, order, signs, mass, norms, rule, step, active, n_threa
         results_of(visit, active, n_threads)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def visit_rows(rows, order, signs, mass, norms, rule, direction, paid, numbers):
     """Present the rows in ``order`` once each; update ``direction``, ``paid`` and ``numbers`` in place."""
     dense, data, indices, indptr = rows
@@ -183,7 +183,7 @@ def visit_rows(rows, order, signs, mass, norms, rule, direction, paid, numbers):
             pay_l1(j, direction, paid, numbers)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def steps_taken(margin, norm, mass, sign, rule, numbers):
     """Return how many steps a wrong row takes: until it is right or was presented ``mass`` times."""
     growth = rule.step * (norm + (1.0 if rule.intercept else 0.0))
@@ -198,7 +198,7 @@ def steps_taken(margin, norm, mass, sign, rule, numbers):
     return n_steps
 
 
-@njit(cache=True, nogil=True)
+@njit
 def present_dense(x, sign, mass, rule, direction, paid, numbers):
     """Present a row ``mass`` times; the weights shrink at each presentation, right or wrong."""
     longest = max(1.0, mass / MOST_PRESENTATIONS)
@@ -215,7 +215,7 @@ def present_dense(x, sign, mass, rule, direction, paid, numbers):
                 pay_l1(j, direction, paid, numbers)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def present_sparse(values, columns, sign, mass, rule, direction, paid, numbers):
     """Present a sparse row ``mass`` times; its columns pay the L1 penalty that they owe before they are used."""
     longest = max(1.0, mass / MOST_PRESENTATIONS)
@@ -235,7 +235,7 @@ def present_sparse(values, columns, sign, mass, rule, direction, paid, numbers):
                 pay_l1(j, direction, paid, numbers)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def penalised_step(margin, sign, part, rule, direction, numbers):
     """Shrink, count a mistake, move the offset; return by which factor the row is to be added to the direction."""
     if rule.l2 > 0.0:
@@ -250,7 +250,7 @@ def penalised_step(margin, sign, part, rule, direction, numbers):
     return rule.step * part * sign / numbers[SCALE]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def shrink(direction, factor, numbers):
     """Multiply the weights by ``factor``; the product is carried out before the scale gets too small."""
     numbers[SCALE] *= factor
@@ -260,7 +260,7 @@ def shrink(direction, factor, numbers):
         numbers[SCALE] = 1.0
 
 
-@njit(cache=True, nogil=True)
+@njit
 def pay_l1(j, direction, paid, numbers):
     """Let coordinate j pay what it owes, but never past zero."""
     before = direction[j]

@@ -15,7 +15,8 @@ The largest "brings" less the smallest "costs" is the violation of the KKT condi
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from eigenwood.compiling import njit
 
 NEVER = 1e300
 FLAT = 1e-12  # the least curvature along a pair, as in LIBSVM
@@ -56,7 +57,7 @@ def _first(values: np.ndarray, count: int) -> np.ndarray:
     return places[np.argsort(values[places], kind="stable")]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def improve(K, ridge, errors, beta, low, high, epsilon, tol, share, max_steps):
     """Move pairs of the working set until the violation within is at most ``tol``, or a share of what it was.
 
@@ -93,7 +94,7 @@ def improve(K, ridge, errors, beta, low, high, epsilon, tol, share, max_steps):
     return n_steps, growth
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_offsets(k, beta, low, high, epsilon, offset, cost_offset):
     """Write what is to be added to the error of variable k to know what its rise brings and what its fall costs."""
     offset[k], cost_offset[k] = -NEVER, NEVER
@@ -103,7 +104,7 @@ def write_offsets(k, beta, low, high, epsilon, offset, cost_offset):
         cost_offset[k] = -epsilon if beta[k] > 0.0 else epsilon
 
 
-@njit(cache=True, nogil=True, fastmath=REASSOCIATED)
+@njit(fastmath=REASSOCIATED)
 def moved(errors, offset, cost_offset, risen, fallen, step, brings):
     """Bring the errors up to date after a move; return the largest that a rise brings, the least that a fall costs."""
     top, bottom = -2.0 * NEVER, 2.0 * NEVER
@@ -117,7 +118,7 @@ def moved(errors, offset, cost_offset, risen, fallen, step, brings):
     return top, bottom
 
 
-@njit(cache=True, nogil=True, fastmath=REASSOCIATED)
+@njit(fastmath=REASSOCIATED)
 def growth_with(errors, cost_offset, row, diagonal, own, flat, top, growths):
     """Write by how much the sum would grow with each partner, were there no bounds; return the most."""
     most = -1.0
@@ -132,7 +133,7 @@ def growth_with(errors, cost_offset, row, diagonal, own, flat, top, growths):
     return most
 
 
-@njit(cache=True, nogil=True)
+@njit
 def first_at(values, value):
     """Return the first place of a value that is there."""
     for k in range(values.size):

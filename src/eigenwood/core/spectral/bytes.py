@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
-from numba.core.registry import cpu_target
 from numba.extending import intrinsic, overload
 
+from eigenwood.compiling import code_features, njit
 from eigenwood.core.threads import results_of, row_blocks
 
-VNNI = "+avx512vnni"
+VNNI = "avx512vnni"
 WORD = 64  # bytes
 TILE = 4  # rows
 PIECE = 4032  # codes of a row that are summed as whole numbers: 63 words, because rows that start a power of two apart
@@ -30,8 +30,8 @@ OFFSET = 128  # makes a code a number without a sign
 
 
 def multiplies_bytes() -> bool:
-    """Return whether this machine has the instruction; without it, whole numbers are slower than float32."""
-    return VNNI in cpu_target.target_context.codegen().magic_tuple()[2]
+    """Return whether the code of this process has the instruction; without it, whole numbers are slower than float32."""
+    return VNNI in code_features()
 
 
 def whole_words(n_bytes: int) -> int:
@@ -74,7 +74,7 @@ def add_pieces(pieces: Pieces, n_pieces: int, total: np.ndarray, n_threads: int 
     mirror(total)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def mirror(total):
     """Write what is above the diagonal below it."""
     for i in range(total.shape[0]):
@@ -82,7 +82,7 @@ def mirror(total):
             total[i, j] = total[j, i]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_products(codes, sums, factors, rows_from, rows_to, total):
     """Add f_i f_j Σ c_i c_j to ``total``, for j in a range of rows that starts at a tile and all i up to j's tile.
 

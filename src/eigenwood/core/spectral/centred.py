@@ -18,9 +18,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
+from eigenwood.compiling import njit
 from eigenwood.core.spectral.moments import add_to, lanes_of
 from eigenwood.core.threads import results_of, row_blocks
 
@@ -195,7 +195,7 @@ def _centred_columns(A: Centred, total: np.ndarray) -> np.ndarray:
 # --- kernels --------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_centred(X, roots, first_row, first_column, shift, rest, factor, block):
     """Write √w (x - shift - rest) factor of a block of X."""
     for i in range(block.shape[0]):
@@ -203,13 +203,13 @@ def write_centred(X, roots, first_row, first_column, shift, rest, factor, block)
         write_centred_row(values, roots[first_row + i], shift, rest, factor, block[i])
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_centred_row(values, root, shift, rest, factor, out):
     for j in range(values.size):
         out[j] = root * ((values[j] - shift[j]) - rest[j]) * factor[j]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_sparse_rows(data, indices, indptr, roots, first_row, B, offset, products):
     """Write √w (x B - offset) of some rows."""
     for i in range(products.shape[0]):
@@ -224,7 +224,7 @@ def write_sparse_rows(data, indices, indptr, roots, first_row, B, offset, produc
             products[i, c] *= roots[row]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_sparse_columns(data, indices, indptr, roots, first_row, B, total):
     """Add √w x ⊗ B_i of some rows to ``total``, and √w B_i to its last row."""
     last = total.shape[0] - 1

@@ -19,9 +19,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
+from eigenwood.compiling import njit
 from eigenwood.core.spectral.bytes import multiplies_bytes
 from eigenwood.core.spectral.steps import steps_of, sums_of_steps
 from eigenwood.core.spectral.thin import Thin, add_at, add_thin_products, count_changes, thin_columns, thin_entries
@@ -332,7 +332,7 @@ def _total(parts: list[np.ndarray]) -> np.ndarray:
 # --- kernels --------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@njit
 def block_mean(X, weights, start, stop, first_column, mean):
     """Write the weighted mean of some rows to ``mean``, one entry for each column from the first."""
     mean[:] = 0.0
@@ -344,13 +344,13 @@ def block_mean(X, weights, start, stop, first_column, mean):
         mean[j] /= weight
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_row(values, weight, total):
     for j in range(values.size):
         total[j] += weight * values[j]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def take_off(X, roots, start, first_column, shift, runs, out, sums):
     """Write √w (x - shift) of some rows to ``out``, for ranges of columns; their sums of w (x - shift) to ``sums``.
 
@@ -372,7 +372,7 @@ def take_off(X, roots, start, first_column, shift, runs, out, sums):
             few[:] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit
 def shift_row(values, shift, root, out, sums):
     """Write root (x - shift) to ``out``, and add root² (x - shift) to ``sums``."""
     for j in range(values.size):
@@ -381,14 +381,14 @@ def shift_row(values, shift, root, out, sums):
         sums[j] += root * value
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_sums(X, weights, start, stop, first_column, shift, sums, squares):
     """Add w (x - shift) and w (x - shift)² of some rows, in float64."""
     for i in range(start, stop):
         add_row_sums(X[i, first_column : first_column + shift.size], shift, weights[i], sums, squares)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_row_sums(values, shift, weight, sums, squares):
     for j in range(values.size):
         difference = values[j] - shift[j]
@@ -396,7 +396,7 @@ def add_row_sums(values, shift, weight, sums, squares):
         squares[j] += weight * difference * difference
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_to(total, part):
     """Add an array of the same shape; the total is float64 whatever the part is."""
     for i in range(total.shape[0]):
@@ -404,7 +404,7 @@ def add_to(total, part):
             total[i, j] += part[i, j]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_outer(matrix, vector, factor):
     """Add factor · vector vectorᵀ."""
     for i in range(vector.size):

@@ -11,8 +11,8 @@ four rows at hand.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.spectral.centred import Centred, narrow, summed
 from eigenwood.core.spectral.moments import add_to, even_slices
 from eigenwood.core.threads import results_of, row_blocks
@@ -137,7 +137,7 @@ def lifted_lengths(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
     return np.sqrt(summed(work, row_blocks(A.X.shape[1], MOST_WIDTH), (B.shape[1],), n_threads))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_packed(X, roots, first_column, shift, rest, factor, blocks):
     """Write √w (x - shift - rest) factor of some blocks of columns, and zeros beyond the last column."""
     n_blocks, n_rows, width = blocks.shape
@@ -157,7 +157,7 @@ def write_packed(X, roots, first_column, shift, rest, factor, blocks):
                 out[j] = 0
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_normals(blocks, vectors, products, total):
     """Add AAᵀv of each vector to ``total`` for some blocks; there are whole groups of vectors."""
     for A in blocks:
@@ -167,7 +167,7 @@ def add_normals(blocks, vectors, products, total):
             add_combined(A, 0, A.shape[1], None, products, sums)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_normal_of_rows(X, start, stop, shift, factor, rests, vectors, sums, products, images, total):
     """Write t = Aᵀv of each vector to ``images`` for some columns; add (X - shift) z to ``total``, Σ rest t behind."""
     for begin in range(start, stop, products.shape[1]):
@@ -183,7 +183,7 @@ def add_normal_of_rows(X, start, stop, shift, factor, rests, vectors, sums, prod
             add_combined(X, begin, end, shift[begin:end], products, out)
 
 
-@njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
+@njit(fastmath=IN_ANY_ORDER)
 def turn_to_image(products, factor, rests, total):
     """Write t = factor products - rest total in the place of the products; return Σ rest t."""
     along = 0.0
@@ -193,7 +193,7 @@ def turn_to_image(products, factor, rests, total):
     return along
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_products(A, start, stop, shift, vectors, products):
     """Write Aᵀv of a group of vectors for a range of columns: a few rows in the type of v, their sums in float64.
 
@@ -208,7 +208,7 @@ def write_products(A, start, stop, shift, vectors, products):
     products[:, : stop - start] = sums
 
 
-@njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
+@njit(fastmath=IN_ANY_ORDER)
 def write_short_products(A, first, last, start, stop, shift, vectors, products):
     """Write the same over some rows, four at a time; A may be whole numbers, and a shift be taken off each column."""
     n_columns, number = stop - start, products.dtype.type
@@ -238,7 +238,7 @@ def write_short_products(A, first, last, start, stop, shift, vectors, products):
             w[j] += d[i] * x
 
 
-@njit(cache=True, nogil=True, fastmath=IN_ANY_ORDER)
+@njit(fastmath=IN_ANY_ORDER)
 def add_combined(A, start, stop, shift, products, sums):
     """Add A t of each t; a sum over the columns is made in the type of t, and added in float64."""
     n_columns, number = stop - start, products.dtype.type

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.spectral.centred import Centred, summed
 from eigenwood.core.spectral.moments import even_slices
 from eigenwood.core.spectral.packed import (
@@ -81,7 +81,7 @@ def normal_of_packed_steps(packed: PackedSteps, B: np.ndarray, n_threads: int = 
     return uncentred_sums(total, packed.roots)[:, : B.shape[1]]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_steps(X, first_column, scale, base, blocks):
     """Write c of some blocks of columns, and zeros beyond the last column; return whether all numbers have one."""
     n_blocks, n_rows, width = blocks.shape
@@ -103,7 +103,7 @@ def write_steps(X, first_column, scale, base, blocks):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_normals_of_steps(blocks, step, rest, vectors, sums, products, total):
     """Add C z of each vector to ``total`` for some blocks, and restᵀt behind it; there are whole groups of vectors."""
     n_blocks, n_rows, width = blocks.shape

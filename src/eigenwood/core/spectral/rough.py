@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.spectral.bytes import Pieces, add_pieces, no_pieces
 from eigenwood.core.spectral.centred import Centred, Narrow, narrow, write_centred_row
 from eigenwood.core.threads import results_of, row_blocks
@@ -57,7 +57,7 @@ def _write_codes(source: Narrow, columns: slice, pieces: Pieces, rows: slice) ->
     )
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_codes(X, roots, shift, rest, factor, codes, sums, factors, centred, bits):
     """Write the codes of some rows piece by piece, their sums, and the factor of each row and piece.
 
@@ -78,7 +78,7 @@ def write_codes(X, roots, shift, rest, factor, codes, sums, factors, centred, bi
             sums[p, i] = write_rounded(piece, LARGEST / largest if largest > 0 else 0.0, codes[p, i])
 
 
-@njit(cache=True, nogil=True)
+@njit
 def largest_without_sign(bits):
     """Return the largest of the numbers without their signs: floats are in the order of their bits."""
     largest, all_but_sign = bits.dtype.type(0), bits.dtype.type(np.iinfo(bits.dtype).max)
@@ -87,7 +87,7 @@ def largest_without_sign(bits):
     return largest
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_rounded(values, times, codes):
     """Write round(value times) to the codes and zeros behind them; return the sum."""
     factor, total = values.dtype.type(times), 0

@@ -11,8 +11,8 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.spectral.bytes import OFFSET, Pieces, add_pieces, no_pieces
 from eigenwood.core.threads import results_of, row_blocks
 
@@ -73,7 +73,7 @@ def scale_of(steps: Steps, dtype: np.dtype) -> np.ndarray:
     return np.array([steps.low, steps.step, 1.0 / steps.step, tolerance(dtype, steps), np.nan], dtype=dtype)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def place_of(value, low, step, per_step, most_beside, nowhere):
     """Return the number of the step that a value is on; not a number if it is on none."""
     place = np.rint((value - low) * per_step)
@@ -128,7 +128,7 @@ def _write_turned(X: np.ndarray, steps: Steps, pieces: Pieces, rows: slice) -> t
     return sums, write_turned(X[rows], scale_of(steps, X.dtype), by_row, out, sums)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_turned(X, scale, by_row, out, sums):
     """Write the codes of some rows column by column, and add them up; return whether all numbers are on steps."""
     (n_rows, n_columns), n_at_once = X.shape, by_row.shape[0]

@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from eigenwood.compiling import njit
 
 THIN = 1 / 8  # of the rows, at most, have another value
 FEWEST_THIN = 64  # columns; for fewer it does not pay
@@ -53,7 +54,7 @@ def add_thin_products(total: np.ndarray, dense: np.ndarray, dense_columns: np.nd
     add_at(total, among, thin.columns, thin.columns)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_at(total, part, rows, columns):
     """Add an array to some rows and columns of a larger one."""
     for i in range(rows.size):
@@ -61,7 +62,7 @@ def add_at(total, part, rows, columns):
             total[rows[i], columns[j]] += part[i, j]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_changes(X, start, stop, first_column, counts):
     """Count in each column the rows that differ from the first one."""
     first = X[start, first_column : first_column + counts.size]
@@ -71,7 +72,7 @@ def count_changes(X, start, stop, first_column, counts):
             counts[j] += row[j] != first[j]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_entries(X, roots, first_row, columns, start, of, values, sums):
     """Write what differs from the first row in some columns, row by row."""
     n = 0
@@ -87,7 +88,7 @@ def write_entries(X, roots, first_row, columns, start, of, values, sums):
         start[i + 1] = n
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_entry_products(dense, start, of, values, across, among):
     """Add each entry times the dense part of its row, and times the entries beside it."""
     for i in range(dense.shape[0]):

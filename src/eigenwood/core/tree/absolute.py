@@ -9,12 +9,12 @@ log n steps each, and the sums below and above the median give the error:
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, amount_impurity, weighted_median
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def cut_costs(lines, order, ranks, ordered, weights, last_goes_left):
     """Return the absolute error of both sides for the cut after each place of ``order``, summed over the outputs.
 
@@ -46,7 +46,7 @@ def cut_costs(lines, order, ranks, ordered, weights, last_goes_left):
     return costs[1:] if last_goes_left else costs
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def line_costs(lines, order, amounts, weights):
     """Return the absolute error of each line by itself, summed over the lines and averaged over the outputs."""
     rows, ends = rows_by_line(lines, order)
@@ -62,7 +62,7 @@ def line_costs(lines, order, amounts, weights):
     return total / amounts.shape[1]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def cut_medians(lines, order, amounts, weights, last_goes_left):
     """Return the medians of both sides for the cut after each place of ``order``, for one output."""
     n_cuts = order.size - 1 - int(last_goes_left)
@@ -79,7 +79,7 @@ def cut_medians(lines, order, amounts, weights, last_goes_left):
     return lefts, rights
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def rows_by_line(lines, sequence):
     """Return the rows in the order of their lines in ``sequence``, and where each line begins and ends."""
     widest = 0
@@ -99,7 +99,7 @@ def rows_by_line(lines, sequence):
     return rows, ends
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def add(weight_tree, amount_tree, rank, weight, amount):
     """Add one row to the Fenwick trees."""
     i = rank + 1
@@ -109,7 +109,7 @@ def add(weight_tree, amount_tree, rank, weight, amount):
         i += i & -i
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def absolute_error(weight_tree, amount_tree, ordered, o):
     """Return Σ w |y - median| of the rows in the trees."""
     total_weight, total_amount = up_to(weight_tree, weight_tree.size - 1), up_to(amount_tree, amount_tree.size - 1)
@@ -127,7 +127,7 @@ def absolute_error(weight_tree, amount_tree, ordered, o):
     return median * weight - amount + (total_amount - amount) - median * (total_weight - weight)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def first_above(weight_tree, bar):
     """Return the first place up to which the weights add up to more than ``bar``."""
     step, place, weight = 1, 0, 0.0
@@ -141,7 +141,7 @@ def first_above(weight_tree, bar):
     return min(place, weight_tree.size - 2)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def up_to(tree, i):
     """Return the sum of the first i places of a Fenwick tree."""
     total = 0.0

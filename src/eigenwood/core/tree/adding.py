@@ -11,13 +11,12 @@ column. The last number of a line counts rows.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit, njit_forceinline, njit_no_refcount
 from eigenwood.core.bits import ONE
-from eigenwood.core.compiling import inlined, uncounted
 
 
-@inlined
+@njit_forceinline
 def code_at(columns, table, at, row, own):
     """Return the code of a row in column ``at``: that of ``own`` in a table by row, or if this has no rows in one by
     column.
@@ -28,7 +27,7 @@ def code_at(columns, table, at, row, own):
     return np.int64(columns[np.uint64(at), np.uint64(row)])
 
 
-@uncounted
+@njit_no_refcount
 def add_up_classes(columns, at, rows, labels, weights, starts, sums, bits):
     """Add the class weights of the rows of a node up by the codes of column ``at``; ``bits`` tells which occur."""
     n_outputs, n_sums = starts.size - 1, sums.shape[1] - 1
@@ -53,7 +52,7 @@ def add_up_classes(columns, at, rows, labels, weights, starts, sums, bits):
             sums[code, n_sums] += 1.0
 
 
-@uncounted
+@njit_no_refcount
 def add_up_amounts(columns, at, rows, amounts, weights, sums, bits):
     """Add the weights and weighted amounts of the rows of a node up by the codes of column ``at``."""
     n_outputs = amounts.shape[1]
@@ -67,7 +66,7 @@ def add_up_amounts(columns, at, rows, amounts, weights, sums, bits):
         sums[code, 1 + n_outputs] += 1.0
 
 
-@uncounted
+@njit_no_refcount
 def add_up_slots(entry_start, entries, rows, labels, amounts, weights, starts, sums, bits):
     """Add the rows of a node up by the slots of all thin columns."""
     n_outputs, n_sums, classifying = starts.size - 1, sums.shape[1] - 1, labels.shape[0] > 0
@@ -98,7 +97,7 @@ def add_up_slots(entry_start, entries, rows, labels, amounts, weights, starts, s
                     sums[slot, 1 + o] += weight * amounts[i, o]
 
 
-@uncounted
+@njit_no_refcount
 def add_up_few_slots(entry_start, entries, rows, labels, weights, sums):
     """Do so for the labels of one output and slots that are bits of one word, and return those that occur.
 
@@ -116,7 +115,7 @@ def add_up_few_slots(entry_start, entries, rows, labels, weights, sums):
     return word
 
 
-@uncounted
+@njit_no_refcount
 def cleared(sums, lines, n_lines):
     """Set some lines of the sums back to zero."""
     for i in range(n_lines):
@@ -124,7 +123,7 @@ def cleared(sums, lines, n_lines):
             sums[lines[i], k] = 0.0
 
 
-@uncounted
+@njit_no_refcount
 def write_groups(slots, n_present, slot_feature, group):
     """Write where the slots of each feature begin among those that occur, and where the last end; return how many."""
     n_groups = 0
@@ -136,7 +135,7 @@ def write_groups(slots, n_present, slot_feature, group):
     return n_groups
 
 
-@uncounted
+@njit_no_refcount
 def ordered_slots(slots, first, last, slot_code, common_code, n_rows, total, sums, order):
     """Write the lines of one feature to ``order``, and return their number.
 
@@ -164,7 +163,7 @@ def ordered_slots(slots, first, last, slot_code, common_code, n_rows, total, sum
     return n_order
 
 
-@uncounted
+@njit_no_refcount
 def code_of(line, first_code, meaning, slot_code, common):
     """Return the feature's code behind a line of the sums; ``first_code`` is -1 for a thin column."""
     if first_code >= 0:
@@ -172,7 +171,7 @@ def code_of(line, first_code, meaning, slot_code, common):
     return slot_code[line] if line < slot_code.size else common
 
 
-@uncounted
+@njit_no_refcount
 def place_of(ascending, value):
     """Return the first place of an ascending array whose entry is at least ``value``."""
     low, high = 0, ascending.size
@@ -185,7 +184,7 @@ def place_of(ascending, value):
     return low
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def lines_of(codes, rows, candidate, feature):
     """Return the line of the sums on which each row stands in one column."""
     lines = np.empty(rows.size, dtype=np.int64)

@@ -23,8 +23,8 @@ from queue import SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.distinct import mixed
 from eigenwood.core.memory import room_for
 from eigenwood.core.threads import results_of
@@ -189,7 +189,7 @@ def without_codes(found: Ranked) -> Ranked:
     return found._replace(codes=ITSELF, rank=ITSELF)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def rare_entries(codes, rank, common, n_rare):
     """Return the rows whose code is not the common one, and their codes."""
     rows, others = np.empty(n_rare, dtype=np.int32), np.empty(n_rare, dtype=np.int32)
@@ -203,7 +203,7 @@ def rare_entries(codes, rank, common, n_rare):
     return rows, others
 
 
-@njit(cache=True, nogil=True)
+@njit
 def copy_columns(X, first, columns):
     """Write some columns of a C-contiguous matrix as float64 rows: a cache line is read once for all of them."""
     for i in range(X.shape[0]):
@@ -242,7 +242,7 @@ def ranked_few(codes, seen, counts) -> Ranked:
     return Ranked(codes, np.argsort(order).astype(np.int32), distinct, distinct, counts[order], n_missing, True)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def few_ranks(values, bits):
     """Return codes by first appearance, the values and their counts; no values if there are more than a few.
 
@@ -274,7 +274,7 @@ def few_ranks(values, bits):
     return codes, seen[:n_seen], counts[:n_seen]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def whole_range(values):
     """Return the least of whole numbers and how many lie from it to the greatest; 0 unless all are whole."""
     lowest, highest, n_other = WIDEST_TABLE * 1024, -WIDEST_TABLE * 1024, 0
@@ -288,7 +288,7 @@ def whole_range(values):
     return lowest, highest - lowest + 1 if n_other == 0 else 0
 
 
-@njit(cache=True, nogil=True)
+@njit
 def table_ranks(values, lowest, width):
     """Return the codes, the distinct values and their counts, of whole numbers that lie in a narrow range."""
     rank = np.zeros(width, dtype=np.int32)
@@ -310,7 +310,7 @@ def table_ranks(values, lowest, width):
     return codes, distinct, counts
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sorted_ranks(values, order, n_missing):
     """Return the codes and distinct values, by the order in which the values stand sorted (missing ones last)."""
     codes = np.empty(values.size, dtype=np.int32)
@@ -361,7 +361,7 @@ def stored_by_row(columns: list, whole: list, n_rows: int) -> np.ndarray:
     return table
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_by_row(columns, at, table):
     """Write some columns side by side from place ``at`` on, a few rows at a time: those stay in the cache."""
     for first in range(0, table.shape[0], TILE):
@@ -424,14 +424,14 @@ def entries_by_row(thin: list, columns: list, n_codes, n_rows: int) -> tuple:
     return slot_feature, slot_code, entry_start, entries
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_rows(rows, per_row):
     """Add the entries of one column to the counts, which stand one place further on."""
     for row in rows:
         per_row[row + 1] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_entries(rows, codes, first_slot, place, entries):
     """Write the entries of one column to the next free place of each row."""
     for i in range(rows.size):

@@ -13,10 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit, njit_no_refcount, njit_refcount
 from eigenwood.core.bits import ONE
-from eigenwood.core.compiling import counted, uncounted
 from eigenwood.core.distinct import mixed
 from eigenwood.core.memory import room_for
 from eigenwood.core.sorting import sorted_order
@@ -85,7 +84,7 @@ class Place(NamedTuple):
     upper: float
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def new_sample(target, n_rows, criterion):
     """Return room for the rows of a node with their targets one after the other."""
     n_outputs = target.starts.size - 1
@@ -97,7 +96,7 @@ def new_sample(target, n_rows, criterion):
     return Sample(np.empty(0, dtype=np.int32), labels, amounts, weights, ranks, ordered)
 
 
-@uncounted
+@njit_no_refcount
 def sample_in(room, target, rows):
     """Return the rows of a node and their targets, written to the beginning of a sample of at least as many rows."""
     n = rows.size
@@ -108,7 +107,7 @@ def sample_in(room, target, rows):
     return Sample(rows, labels, amounts, weights, ranks, ordered)
 
 
-@uncounted
+@njit_no_refcount
 def fill(labels, amounts, weights, ranks, ordered, target, rows):
     """Write the targets of some rows, and the ranks of their amounts if there is room for them."""
     gather(target.labels, target.amounts, target.weights, rows, labels, amounts, weights)
@@ -116,7 +115,7 @@ def fill(labels, amounts, weights, ranks, ordered, target, rows):
         write_ranks(amounts, ranks, ordered)
 
 
-@counted
+@njit_refcount
 def write_ranks(amounts, ranks, ordered):
     """Write the places of the amounts by size, and the amounts in that order, for each output.
 
@@ -130,7 +129,7 @@ def write_ranks(amounts, ranks, ordered):
             ordered[i, o] = amounts[by_size[i], o] - middle
 
 
-@uncounted
+@njit_no_refcount
 def gather(all_labels, all_amounts, all_weights, rows, labels, amounts, weights):
     """Write the targets of some rows."""
     for i in range(weights.size):
@@ -143,7 +142,7 @@ def gather(all_labels, all_amounts, all_weights, rows, labels, amounts, weights)
             amounts[i, o] = all_amounts[np.uint64(rows[i]), o]
 
 
-@uncounted
+@njit_no_refcount
 def described_classes(labels, weights, starts, criterion, sums, place, value):
     """Return what is known of a node, and whether it is pure; its ``value`` is the shares of the classes."""
     sums[:] = 0.0
@@ -154,7 +153,7 @@ def described_classes(labels, weights, starts, criterion, sums, place, value):
     return described_sums(sums, starts, criterion, place, value)
 
 
-@uncounted
+@njit_no_refcount
 def described_sums(sums, starts, criterion, place, value):
     """Return the same, given the weights of the classes."""
     n_sums, weight = sums.size, 0.0
@@ -172,7 +171,7 @@ def described_sums(sums, starts, criterion, place, value):
     return Node(impurity, weight, total, 0.0, place.lower, place.upper, place.seed), pure
 
 
-@uncounted
+@njit_no_refcount
 def described_amounts(amounts, weights, starts, criterion, sums, place, value):
     """Return the same for amounts: the value is their mean, or their median for the absolute error.
 
@@ -212,27 +211,27 @@ def described_amounts(amounts, weights, starts, criterion, sums, place, value):
     return Node(impurity, weight, total, centre, place.lower, place.upper, place.seed), pure
 
 
-@counted
+@njit_refcount
 def median_of(amounts, weights):
     """Return the median of amounts that do not lie one after the other."""
     return weighted_median(amounts.copy(), weights)
 
 
-@uncounted
+@njit_no_refcount
 def code_behind(codes, features, split, line):
     """Return the feature's code behind a line of the sums."""
     first = codes.start[split.candidate] if split.candidate < codes.feature.size else -1
     return code_of(line, first, codes.meaning, codes.slot_code, features.common[split.feature])
 
 
-@uncounted
+@njit_no_refcount
 def threshold_of(codes, features, split):
     """Return where a cut lies."""
     below, above = code_behind(codes, features, split, split.below), code_behind(codes, features, split, split.above)
     return middle_between(features, split.feature, below, above)
 
 
-@uncounted
+@njit_no_refcount
 def middle_between(features, feature, below_code, above_code):
     """Return the middle between the two values that a cut separates; the largest number if all numbers go left."""
     if above_code == features.missing[feature]:
@@ -243,7 +242,7 @@ def middle_between(features, feature, below_code, above_code):
     return middle if below <= middle < above else below
 
 
-@counted
+@njit_refcount
 def moved_rows(codes, features, rows, split, lines, spare):
     """Bring the rows that go left to the front, each side in its old order; return how many those are."""
     at = split.candidate
@@ -255,7 +254,7 @@ def moved_rows(codes, features, rows, split, lines, spare):
     return moved_by_line(side, own, rows, spare)
 
 
-@uncounted
+@njit_no_refcount
 def moved_by_code(columns, by_row, at, below, missing, rows, spare):
     """Do so where codes up to ``below``, and that of missing numbers if it is not -1, go left."""
     n_left = n_right = np.uint64(0)
@@ -272,7 +271,7 @@ def moved_by_code(columns, by_row, at, below, missing, rows, spare):
     return np.int64(n_left)
 
 
-@uncounted
+@njit_no_refcount
 def moved_by_line(side, lines, rows, spare):
     """Do so where each line has its side."""
     n_left = n_right = 0
@@ -287,7 +286,7 @@ def moved_by_line(side, lines, rows, spare):
     return n_left
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def sides_of(codes, features, split, lines):
     """Return for each line of a category or of the slots whether it goes left."""
     if features.kind[split.feature] == CATEGORY:
@@ -307,7 +306,7 @@ def sides_of(codes, features, split, lines):
     return side
 
 
-@uncounted
+@njit_no_refcount
 def weight_of(weights, rows):
     """Return the weight of some rows."""
     if weights.size == 0:
@@ -318,7 +317,7 @@ def weight_of(weights, rows):
     return total
 
 
-@counted
+@njit_refcount
 def value_of(target, rows, criterion):
     """Return the mean (or median) amount, or the share of the second class, of some rows."""
     if criterion == ABSOLUTE_ERROR:
@@ -332,7 +331,7 @@ def value_of(target, rows, criterion):
     return total / weight
 
 
-@counted
+@njit_refcount
 def write_listed(codes, features, split, lines, heavier_left, categories, first):
     """Write the categories of the lighter side, ascending, and return their number."""
     begin, end = (split.place + 1, lines.size) if heavier_left else (0, split.place + 1)
@@ -345,7 +344,7 @@ def write_listed(codes, features, split, lines, heavier_left, categories, first)
     return listed.size
 
 
-@uncounted
+@njit_no_refcount
 def write_leaf(whole, real, node, n_rows, known):
     """Write a node that asks nothing."""
     whole[node, LEFT], whole[node, RIGHT], whole[node, FEATURE], whole[node, LISTED] = LEAF, LEAF, NO_FEATURE, 0
@@ -353,7 +352,7 @@ def write_leaf(whole, real, node, n_rows, known):
     real[node, THRESHOLD], real[node, IMPURITY], real[node, WEIGHT] = NO_THRESHOLD, known.impurity, known.weight
 
 
-@uncounted
+@njit_no_refcount
 def push(stack, seeds, bounds, n_stack, line, seed, lower, upper):
     """Let a node wait."""
     for k in range(stack.shape[1]):
@@ -362,7 +361,7 @@ def push(stack, seeds, bounds, n_stack, line, seed, lower, upper):
     return n_stack + 1
 
 
-@uncounted
+@njit_no_refcount
 def stays_leaf(known, pure, place, rule):
     """Return whether a node is left alone whatever could be asked of it."""
     n_rows = place.end - place.start
@@ -408,7 +407,7 @@ def with_longer_lists(growth: Growth, n_lines: int) -> Growth:
     return growth._replace(categories=np.resize(growth.categories, 2 * growth.categories.size + n_lines))
 
 
-@uncounted
+@njit_no_refcount
 def grow_nodes(
     codes, target, rows, features, rule, signs, logs, small, growth, bench, room, spare, max_splits, n_listed
 ):
@@ -465,7 +464,7 @@ def grow_nodes(
     return True
 
 
-@uncounted
+@njit_no_refcount
 def leave_for_later(growth, place, parent, side):
     """Note a small node."""
     n, later = growth.counts[N_LATER], growth.later
@@ -474,7 +473,7 @@ def leave_for_later(growth, place, parent, side):
     growth.counts[N_LATER] = n + 1
 
 
-@uncounted
+@njit_no_refcount
 def leave_open(growth, node, place):
     """Note a node that can grow further."""
     n = growth.counts[N_OPEN]
@@ -484,7 +483,7 @@ def leave_open(growth, node, place):
     growth.counts[N_OPEN] = n + 1
 
 
-@uncounted
+@njit_no_refcount
 def branch(table, goal, features, rule, signs, growth, bench, n_lines, own, node, place, split, spare):
     """Write the question of a node, move its rows to their sides, and let its children wait."""
     whole, counts, is_category = growth.whole, growth.counts, features.kind[split.feature] == CATEGORY
@@ -515,7 +514,7 @@ def branch(table, goal, features, rule, signs, growth, bench, n_lines, own, node
         growth.constants[top - 1, k] = growth.constants[top, k] = bench.constant[k]
 
 
-@counted
+@njit_refcount
 def write_chain(table, goal, features, rule, growth, constant, lines, own, node, place, split, spare):
     """Write the links of a question with a branch for each of the categories on ``lines``, bring the rows in the order
     of the branches, and let those wait; return how many links there are.

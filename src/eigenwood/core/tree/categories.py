@@ -9,13 +9,13 @@ the best of all subsets is a cut of that order (Breiman et al. 1984, Fisher 1958
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.sorting import sorted_order
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, cost, is_classifying
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def sort_categories(order, n_order, sums, starts, classifying, total, weight):
     """Put the categories in the order in which they are cut."""
     keys = np.empty(n_order)
@@ -30,7 +30,7 @@ def sort_categories(order, n_order, sums, starts, classifying, total, weight):
         order[i] = before[by_key[i]]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def write_component(keys, order, sums, starts, classifying, total, weight):
     """Write the places of the categories along the first principal component of what they are like."""
     first = 0 if classifying else 1
@@ -57,7 +57,7 @@ def write_component(keys, order, sums, starts, classifying, total, weight):
             keys[i] += sign * table[i, k] * direction[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def multiway_cost(order, n_order, sums, n_sums, starts, rule, unit):
     """Return the cost of one branch for each category, or infinity when one of them would be too small."""
     total, n_first = 0.0, starts[1] if is_classifying(rule.criterion) else 1

@@ -17,8 +17,8 @@ import math
 
 import numpy as np
 
+from eigenwood.compiling import njit_no_refcount
 from eigenwood.core.bits import ONE
-from eigenwood.core.compiling import uncounted
 from eigenwood.core.tree.adding import code_of
 from eigenwood.core.tree.impurity import (
     ABSOLUTE_ERROR,
@@ -36,31 +36,31 @@ ROUNDING = 1e-15  # of a node's cost where that is much more than its impurity (
 LEAST_SHARE = 1e-12  # of a node's amounts that each side must have where a mean of 0 is not allowed (Poisson)
 
 
-@uncounted
+@njit_no_refcount
 def tie_of(node):
     """Return how close the costs of two cuts must be to be equal: what rounding may do to them."""
     return max(TIE * node.weight * node.impurity, ROUNDING * abs(node.cost))
 
 
-@uncounted
+@njit_no_refcount
 def second_tie_of(node, criterion):
     """Return the same for the second cost, in its units."""
     return tie_of(node) * node.impurity if criterion == ABSOLUTE_ERROR else tie_of(node)
 
 
-@uncounted
+@njit_no_refcount
 def gains_nothing(found, node, tie):
     """Return whether a cut costs as much as the node itself."""
     return found >= node.cost - tie
 
 
-@uncounted
+@njit_no_refcount
 def is_less(found, second, best, least_second, tie, second_tie):
     """Return whether a cut costs less than the best one so far, or as much and less by the second cost."""
     return found < best - tie or (found <= best + tie and second < least_second - second_tie)
 
 
-@uncounted
+@njit_no_refcount
 def gini_of_sides(left, total, starts):
     """Return the cost by gini of what goes left and of the rest, averaged over the outputs."""
     found, n_outputs = 0.0, starts.size - 1
@@ -76,7 +76,7 @@ def gini_of_sides(left, total, starts):
     return found / n_outputs
 
 
-@uncounted
+@njit_no_refcount
 def squared_error_of_sides(left, total, n_outputs):
     """Return the cost by the squared error, but for a constant: how far the means of the sides are apart."""
     a = left[0]
@@ -88,7 +88,7 @@ def squared_error_of_sides(left, total, n_outputs):
     return found / n_outputs
 
 
-@uncounted
+@njit_no_refcount
 def keeps_order(left_value, right_value, sign, lower, upper):
     """Return whether two values rise (or fall) as wanted and lie between the bounds."""
     if min(left_value, right_value) < lower or max(left_value, right_value) > upper:
@@ -96,19 +96,19 @@ def keeps_order(left_value, right_value, sign, lower, upper):
     return (left_value - right_value) * sign <= 0.0
 
 
-@uncounted
+@njit_no_refcount
 def is_free(rule, sign):
     """Return whether every cut is allowed."""
     return rule.min_leaf == 1 and rule.min_leaf_weight == 0.0 and sign == 0
 
 
-@uncounted
+@njit_no_refcount
 def gini_pair(a, b, c, d):
     """Return the cost of two sides with a, b and c, d of two classes: w(1 - Σp²) is 2 a b / (a + b)."""
     return 2.0 * (a * b * (c + d) + c * d * (a + b)) / ((a + b) * (c + d))
 
 
-@uncounted
+@njit_no_refcount
 def line_cost(sums, line, total, starts, criterion, logs):
     """Return the cost of one line of the sums against all the others."""
     if criterion == GINI and total.size == 2:
@@ -129,7 +129,7 @@ def line_cost(sums, line, total, starts, criterion, logs):
     return found / n_outputs
 
 
-@uncounted
+@njit_no_refcount
 def best_class_cut(sums, order, first, last, left, total, node, starts, rule, sign, unit, logs):
     """Return the least cost of a cut after one of the places ``first`` to ``last`` of ``order``, its second cost (0 if
     there is none) and that place.
@@ -179,7 +179,7 @@ def best_class_cut(sums, order, first, last, left, total, node, starts, rule, si
     return best, least_second, place
 
 
-@uncounted
+@njit_no_refcount
 def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, known_costs):
     """Return the same for amounts; ``costs`` has the cost of every cut, or is empty where the sums tell it."""
     criterion, n_outputs = rule.criterion, total.size - 1
@@ -226,7 +226,7 @@ def best_amount_cut(sums, order, first, last, left, total, node, rule, sign, kno
     return best, least_second, place
 
 
-@uncounted
+@njit_no_refcount
 def random_place(order, n_numbers, first_code, meaning, slot_code, common, first_value, lows, highs, draw):
     """Return the last place that lies below a random threshold between the least and the greatest value."""
     low = lows[first_value + code_of(order[0], first_code, meaning, slot_code, common)]
@@ -239,7 +239,7 @@ def random_place(order, n_numbers, first_code, meaning, slot_code, common, first
     return max(n_numbers - 2, 0)
 
 
-@uncounted
+@njit_no_refcount
 def best_of_sums(
     sums,
     order,

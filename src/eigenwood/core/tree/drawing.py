@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from eigenwood.compiling import njit_no_refcount
 from eigenwood.core.bits import ONE, is_member, lowest_bit
-from eigenwood.core.compiling import uncounted
 from eigenwood.core.distinct import mixed
 
 INDEX_BITS = np.uint64((1 << 24) - 1)  # of a key: which candidate it belongs to
@@ -21,13 +21,13 @@ SHORT = 16  # of so few keys the least is found by looking at all
 BAND = 2  # keys that are looked at together, for each that is wanted
 
 
-@uncounted
+@njit_no_refcount
 def key_of(seed, feature):
     """Return 64 random bits for a feature at a node."""
     return mixed(seed ^ mixed(np.uint64(feature + 1)))
 
 
-@uncounted
+@njit_no_refcount
 def make_draw(draw, n_candidates, column_feature, slot_feature, slots, group, constant, seed):
     """Make a heap of the keys of all candidates but constant columns, and return how many they are.
 
@@ -46,7 +46,7 @@ def make_draw(draw, n_candidates, column_feature, slot_feature, slots, group, co
     return n
 
 
-@uncounted
+@njit_no_refcount
 def write_all(draw, n_candidates, n_columns, constant):
     """Write all candidates but constant columns, and return how many they are."""
     n = 0
@@ -56,7 +56,7 @@ def write_all(draw, n_candidates, n_columns, constant):
     return n
 
 
-@uncounted
+@njit_no_refcount
 def drawn(draw, n_left):
     """Return the next candidate of the draw, of which ``n_left`` are left."""
     least = draw[0]
@@ -65,7 +65,7 @@ def drawn(draw, n_left):
     return np.int64(least & INDEX_BITS)
 
 
-@uncounted
+@njit_no_refcount
 def sink(heap, i, n):
     """Let entry ``i`` sink to where none below it is smaller."""
     key = heap[i]
@@ -80,7 +80,7 @@ def sink(heap, i, n):
     heap[i] = key
 
 
-@uncounted
+@njit_no_refcount
 def make_small_draw(draw, n_columns, n_groups, feature_keys, slot_keys, slots, group, constant, seed):
     """Write the keys of all candidates, and return how many can be drawn: all but columns known to be constant.
 
@@ -102,14 +102,14 @@ def make_small_draw(draw, n_columns, n_groups, feature_keys, slot_keys, slots, g
     return n + n_groups
 
 
-@uncounted
+@njit_no_refcount
 def band_for(n_wanted, n_candidates):
     """Return the width of a band in which somewhat more keys are expected than are wanted."""
     n_expected = BAND * n_wanted + SHORT
     return NO_KEY if n_candidates <= n_expected else NO_KEY // np.uint64(n_candidates) * np.uint64(n_expected)
 
 
-@uncounted
+@njit_no_refcount
 def next_band(draw, n, bar, band, near):
     """Write the keys from ``bar`` to before the end of the band, as a heap if they are many; return how many they are,
     and the end.
@@ -126,7 +126,7 @@ def next_band(draw, n, bar, band, near):
     return n_near, end
 
 
-@uncounted
+@njit_no_refcount
 def next_drawn(near, n_left):
     """Return the candidate with the least key, of which ``n_left`` are left."""
     if n_left > SHORT:

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eigenwood.compiling import njit_forceinline, njit_no_refcount
 from eigenwood.core.bits import ONE, add_member, is_member, taken_out, word_count
-from eigenwood.core.compiling import inlined, uncounted
 from eigenwood.core.distinct import mixed
 from eigenwood.core.fetching import fetch_row
 from eigenwood.core.memory import room_for
@@ -184,7 +184,7 @@ def new_hand(codes, target, n_sums: int, all_tried: bool) -> Hand:
     )
 
 
-@uncounted
+@njit_no_refcount
 def finish(codes, features, target, rows, rule, logs, growth, hand):
     """Grow the small nodes that are left for later, each to its end."""
     later = growth.later
@@ -202,7 +202,7 @@ def finish(codes, features, target, rows, rule, logs, growth, hand):
         grow_small(codes, features, target.starts, rule, logs, growth, hand, n_slots)
 
 
-@uncounted
+@njit_no_refcount
 def take(target, rows, hand):
     """Write the rows of a small node and their targets."""
     for i in range(rows.size):
@@ -215,7 +215,7 @@ def take(target, rows, hand):
             hand.amounts[i] = target.amounts[row, 0]
 
 
-@uncounted
+@njit_no_refcount
 def take_codes(by_row, rows, table):
     """Write the codes of the rows one after the other."""
     for i in range(rows.size):
@@ -225,7 +225,7 @@ def take_codes(by_row, rows, table):
             room[j] = source[j]
 
 
-@uncounted
+@njit_no_refcount
 def take_columns(columns, rows, table):
     """Write the same where the codes of a column stand together."""
     for at in range(columns.shape[0]):
@@ -233,7 +233,7 @@ def take_columns(columns, rows, table):
             table[i, at] = columns[at, rows[i]]
 
 
-@uncounted
+@njit_no_refcount
 def take_entries(codes, rows, hand):
     """Write the entries in slots that some of the rows have and others do not, and return how many slots those are."""
     at, n_kept, n = hand.slot_at, 0, 0
@@ -265,7 +265,7 @@ def take_entries(codes, rows, hand):
     return n_kept
 
 
-@uncounted
+@njit_no_refcount
 def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
     """Grow the node that waits in ``hand`` to its end."""
     stack, seeds, counts = hand.stack, hand.seeds, growth.counts
@@ -351,7 +351,7 @@ def grow_small(codes, features, starts, rule, logs, growth, hand, n_slots):
     write_thresholds(features, growth.whole, growth.real, first, counts[N_NODES])
 
 
-@uncounted
+@njit_no_refcount
 def add_labels(labels, weights, n, tallies, total):
     """Add the whole weights of the classes up, in turns on different lines: a sum is not to wait for the one before."""
     n_turns = TURNS if n > MANY else 1
@@ -366,7 +366,7 @@ def add_labels(labels, weights, n, tallies, total):
             total[k] += tallies[t, k]
 
 
-@uncounted
+@njit_no_refcount
 def has_missing(feature, missing):
     """Return whether a dense column may have missing numbers."""
     for at in range(feature.size):
@@ -375,20 +375,20 @@ def has_missing(feature, missing):
     return False
 
 
-@uncounted
+@njit_no_refcount
 def gains_little(cost, known, rule):
     """Return whether a split decreases the impurity by less than is wanted."""
     rounding = max(ROUNDING, tie_of(known) / rule.total_weight)
     return (known.cost - cost) / rule.total_weight + rounding < rule.min_decrease
 
 
-@uncounted
+@njit_no_refcount
 def both_codes(below, above):
     """Return the codes on both sides of a cut as one number, for the time until it becomes a threshold."""
     return np.float64(below * CODES + above)
 
 
-@uncounted
+@njit_no_refcount
 def write_thresholds(features, whole, real, first, last):
     """Write the thresholds of some nodes: the values are looked up together, because they lie far apart."""
     for node in range(first, last):
@@ -398,7 +398,7 @@ def write_thresholds(features, whole, real, first, last):
             real[node, THRESHOLD] = middle_between(features, feature, both // CODES, both % CODES)
 
 
-@inlined
+@njit_forceinline
 def split_together(codes, hand, known, start, n):
     """Return the best split of a node that looks at all columns, whose keys are in order; its candidate is ``UNCLEAR``
     if they must be looked at one by one.
@@ -414,7 +414,7 @@ def split_together(codes, hand, known, start, n):
     return Split(cost, at, np.int64(codes.feature[at]), below, meant[0], meant[1], -1)
 
 
-@inlined
+@njit_forceinline
 def grow_pair(codes, features, rule, growth, hand, known, node, one, other):
     """Grow a node of two rows that looks at all columns: each that tells them apart does as well, so a draw decides."""
     whole, weights = growth.whole, hand.weights
@@ -432,7 +432,7 @@ def grow_pair(codes, features, rule, growth, hand, known, node, one, other):
         write_lone(hand.labels, hand.amounts, weights, row, growth, child)
 
 
-@uncounted
+@njit_no_refcount
 def column_of_two(table, feature_keys, one, other, seed):
     """Return the column with the least random bits of those that tell two rows apart, and ``NONE`` if none does."""
     best, least = NONE, np.uint64(0)
@@ -444,7 +444,7 @@ def column_of_two(table, feature_keys, one, other, seed):
     return best
 
 
-@uncounted
+@njit_no_refcount
 def cost_of_two(pulls, weights, one, other):
     """Return what two rows cost that are alone: of classes nothing is left to tell apart."""
     if pulls.size == 0:
@@ -452,7 +452,7 @@ def cost_of_two(pulls, weights, one, other):
     return -pulls[one] * pulls[one] / weights[one] - pulls[other] * pulls[other] / weights[other]
 
 
-@inlined
+@njit_forceinline
 def wait(hand, at, start, end, line, side, kept, seed):
     """Let a node wait at a place of the stack; ``line`` has its depth and its parent."""
     stack = hand.stack
@@ -463,7 +463,7 @@ def wait(hand, at, start, end, line, side, kept, seed):
         hand.constants[at, k] = hand.constant[k]
 
 
-@inlined
+@njit_forceinline
 def write_lone(labels, amounts, weights, row, growth, node):
     """Write a node that has one row."""
     value = growth.value
@@ -476,7 +476,7 @@ def write_lone(labels, amounts, weights, row, growth, node):
     write_leaf(growth.whole, growth.real, node, 1, Node(0.0, weights[row], 0.0, 0.0, -np.inf, np.inf, ONE))
 
 
-@inlined
+@njit_forceinline
 def missing_at(codes, features, at, feature):
     """Return the code of missing numbers in a column, -1 if none is missing: it is the last one."""
     missing = np.int64(features.missing[feature])
@@ -486,7 +486,7 @@ def missing_at(codes, features, at, feature):
     return last if codes.meaning[codes.start[at] + last] == missing else np.int64(-1)
 
 
-@inlined
+@njit_forceinline
 def write_keys(codes, features, hand, at, start, n):
     """Write the keys of the node's rows in a column; the codes of a thin one are those of the feature."""
     n_columns = codes.feature.size
@@ -498,7 +498,7 @@ def write_keys(codes, features, hand, at, start, n):
     spread_keys(hand.entry_start, hand.entries, hand.slot_code, first, last, common, hand.own, start, n, hand.keys)
 
 
-@uncounted
+@njit_no_refcount
 def gather_keys(columns, table, at, rows, own, start, n, keys):
     """Write the keys of some rows, from the table of those at hand if there is one."""
     here = own[start : start + n]
@@ -507,7 +507,7 @@ def gather_keys(columns, table, at, rows, own, start, n, keys):
         keys[i] = (code << PLACE_BITS) | here[i]
 
 
-@uncounted
+@njit_no_refcount
 def spread_keys(entry_start, entries, slot_code, first, last, common, own, start, n, keys):
     """Write the same of a thin column, which has the slots from ``first`` to ``last``."""
     for i in range(n):
@@ -518,7 +518,7 @@ def spread_keys(entry_start, entries, slot_code, first, last, common, own, start
         keys[i] = (code << PLACE_BITS) | own[start + i]
 
 
-@uncounted
+@njit_no_refcount
 def mark_left(keys, n, below, missing, is_left):
     """Note which rows go left."""
     for i in range(n):
@@ -526,7 +526,7 @@ def mark_left(keys, n, below, missing, is_left):
         is_left[keys[i] & PLACE] = code <= below or code == missing
 
 
-@uncounted
+@njit_no_refcount
 def moved(is_left, n, own, start, weights, spare):
     """Bring the rows that go left to the front; return how many they are and how much heavier than the others."""
     here, n_left, n_right, balance = own[start : start + n], NO_ROWS, NO_ROWS, 0.0
@@ -543,7 +543,7 @@ def moved(is_left, n, own, start, weights, spare):
     return np.int64(n_left), balance
 
 
-@uncounted
+@njit_no_refcount
 def move_orders(order, constant, is_left, start, n, spare):
     """Do the same in the order of every column that may vary."""
     for at in range(order.shape[0]):
@@ -561,7 +561,7 @@ def move_orders(order, constant, is_left, start, n, spare):
             keys[n_front + i] = spare[i]
 
 
-@uncounted
+@njit_no_refcount
 def write_orders(columns, table, constant, rows, own, start, n, keys, ranks, counts, order):
     """Write the keys of every column that may vary, in order."""
     for at in range(order.shape[0]):
@@ -570,7 +570,7 @@ def write_orders(columns, table, constant, rows, own, start, n, keys, ranks, cou
             put_in_order(keys, n, ranks, counts, order[at, start : start + n])
 
 
-@uncounted
+@njit_no_refcount
 def put_in_order(keys, n, ranks, counts, ordered):
     """Write keys in order, in the way that is shortest for so many; ``keys`` may be overwritten."""
     if n <= VERY_FEW:
@@ -581,7 +581,7 @@ def put_in_order(keys, n, ranks, counts, ordered):
         order_more(keys, n, counts, ordered)
 
 
-@uncounted
+@njit_no_refcount
 def zeros_first(keys, n, ordered):
     """Write the keys of code 0 as they stand, if they are many, close the others up, and return how many there are.
 
@@ -602,7 +602,7 @@ def zeros_first(keys, n, ordered):
     return np.int64(n_zeros)
 
 
-@inlined
+@njit_forceinline
 def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start, n, kept):
     """Return the best split of a node. Its place is the last code of the column that goes left; below and above it are
     codes of the feature.
@@ -682,7 +682,7 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
     return best
 
 
-@uncounted
+@njit_no_refcount
 def small_gap(codes, features, hand, at, feature, below, above, start, n):
     """Return ``gap_between`` the two sides of a cut."""
     missing = np.int64(features.missing[feature])
@@ -696,7 +696,7 @@ def small_gap(codes, features, hand, at, feature, below, above, start, n):
     return gap_between(features, feature, below, above, least, greatest)
 
 
-@uncounted
+@njit_no_refcount
 def slot_cost(sums, slot, total, starts, weight, criterion, logs):
     """Return the cost of one slot against all other rows."""
     if criterion == SQUARED_ERROR:
@@ -705,7 +705,7 @@ def slot_cost(sums, slot, total, starts, weight, criterion, logs):
     return line_cost(sums, slot, total, starts, criterion, logs)
 
 
-@inlined
+@njit_forceinline
 def slots_cut(codes, hand, at, common, starts, rule, logs, known, n):
     """Return the least cost of a cut of a thin column without missing numbers, and the codes on both sides of it."""
     n_sums, sums, lines, left, meaning = hand.total.size, hand.slot_sums, hand.lines, hand.left, codes.meaning
@@ -721,7 +721,7 @@ def slots_cut(codes, hand, at, common, starts, rule, logs, known, n):
     return cost, below, above
 
 
-@inlined
+@njit_forceinline
 def dense_cut(codes, features, hand, at, missing, rule, free, logs, known, start, n, kept):
     """Return the least cost of a cut of a dense column, the codes on both sides of it (equal ones if the column does
     not vary), and the side of the missing rows.
@@ -743,7 +743,7 @@ def dense_cut(codes, features, hand, at, missing, rule, free, logs, known, start
     return cut_in_order(hand, hand.ordered, n_zeros, missing, rule, free, logs, known, n)
 
 
-@inlined
+@njit_forceinline
 def cut_in_order(hand, keys, n_zeros, missing, rule, free, logs, known, n):
     """Return the same of a column whose keys are in order; so many of code 0 are known to come first."""
     side, n_missing = -1, 0
@@ -764,7 +764,7 @@ def cut_in_order(hand, keys, n_zeros, missing, rule, free, logs, known, n):
     return cost, below, above, side
 
 
-@uncounted
+@njit_no_refcount
 def cut_of_two(keys, pulls, weights, missing):
     """Return the same of two rows, which are alone then: of classes nothing is left to tell apart."""
     one, other = code_in(keys[0]), code_in(keys[1])
@@ -774,7 +774,7 @@ def cut_of_two(keys, pulls, weights, missing):
     return cost, min(one, other), max(one, other), 0 if max(one, other) == missing else -1
 
 
-@uncounted
+@njit_no_refcount
 def with_last_first(keys, n, n_last, spare):
     """Return keys of which the last come first, where their rows go left before all others."""
     for i in range(n):
@@ -782,7 +782,7 @@ def with_last_first(keys, n, n_last, spare):
     return spare
 
 
-@uncounted
+@njit_no_refcount
 def order_very_few(keys, n, ordered):
     """Write keys in order, by insertion."""
     for i in range(n):
@@ -793,7 +793,7 @@ def order_very_few(keys, n, ordered):
         ordered[j] = key
 
 
-@uncounted
+@njit_no_refcount
 def order_few(keys, n, ranks, ordered):
     """Write keys in order: for each it is counted how many are less."""
     n_lanes = (n + LANES - 1) & ~(LANES - 1)
@@ -809,7 +809,7 @@ def order_few(keys, n, ranks, ordered):
         ordered[ranks[i]] = keys[i]
 
 
-@uncounted
+@njit_no_refcount
 def order_more(keys, n, counts, ordered):
     """Write keys in order by counting codes or, where those lie far apart, first their low and then their high byte.
 
@@ -828,7 +828,7 @@ def order_more(keys, n, counts, ordered):
         ordered[i] = keys[i]
 
 
-@uncounted
+@njit_no_refcount
 def put_by_digit(keys, n, shift, mask, first, n_digits, counts, ordered):
     """Write keys in the order of some of their bits, equal ones as they stand."""
     for i in range(n):
@@ -847,7 +847,7 @@ def put_by_digit(keys, n, shift, mask, first, n_digits, counts, ordered):
         counts[digit] = 0
 
 
-@inlined
+@njit_forceinline
 def cut_of_order(hand, keys, n, n_zeros, first, rule, free, logs, known):
     """Return the least cost of a cut after row ``first`` or later of those in order, and its place."""
     weights, min_leaf, min_weight = hand.weights, rule.min_leaf, rule.min_leaf_weight

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.bits import word_count
 from eigenwood.core.threads import WorkQueue, results_of
 from eigenwood.core.tree.binning import CATEGORY, Binned, starts
@@ -270,7 +270,7 @@ def tree_of(growth: Growth) -> tuple[Tree, np.ndarray, np.ndarray]:
     return tree, roots, number
 
 
-@njit(cache=True, nogil=True)
+@njit
 def in_preorder(whole, real, value):
     """Return what is known of the nodes, in preorder: they were written as they were found."""
     n_nodes, is_root = whole.shape[0], np.ones(whole.shape[0], dtype=np.bool_)

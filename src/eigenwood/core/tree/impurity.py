@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.sorting import sorted_order
 
 GINI, ENTROPY, ERROR, SQUARED_ERROR, POISSON, ABSOLUTE_ERROR = range(6)
@@ -26,13 +26,13 @@ SMALLEST, LARGEST = 1e-280, 1e300
 HALF = 1e-12  # a sum of weights this close to the half is the half, in whatever order they were added
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def is_classifying(criterion):
     """Return whether the criterion speaks of classes."""
     return criterion <= ERROR
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def cost(sums, starts, criterion):
     """Return weight x impurity, averaged over the outputs; for regression without the part that is constant."""
     n_outputs = starts.size - 1
@@ -49,7 +49,7 @@ def cost(sums, starts, criterion):
     return total / n_outputs
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def class_cost(sums, first, last, criterion):
     """Return weight x impurity of one output."""
     weight, part, logs = 0.0, 0.0, sums[:0]  # no table of logarithms
@@ -59,7 +59,7 @@ def class_cost(sums, first, last, criterion):
     return max(side_cost(weight, part, criterion, logs), 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def part_with(part, weight, criterion, logs):
     """Return Σa² (gini), Σ a log₂ a (entropy) or max a (error) of the classes' weights a, with one class more."""
     if criterion == GINI:
@@ -69,7 +69,7 @@ def part_with(part, weight, criterion, logs):
     return max(part, weight)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def side_cost(weight, part, criterion, logs):
     """Return weight x impurity of rows of some weight, from ``part_with`` of their classes."""
     if criterion == GINI:
@@ -79,7 +79,7 @@ def side_cost(weight, part, criterion, logs):
     return weight - part
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def x_log_x(x, logs):
     """Return x log₂ x, from the table of whole numbers if there is one."""
     if logs.size > 0:
@@ -87,13 +87,13 @@ def x_log_x(x, logs):
     return x * math.log2(x) if x > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def squared_part(total, weight):
     """Return (Σwy)²/Σw; a side so light beside the other that its weight is lost in rounding has none."""
     return total * total / weight if weight > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def squared_sides(x, a, y, b):
     """Return the cost of two sides whose amounts have the sums x and y and the weights a and b.
 
@@ -105,7 +105,7 @@ def squared_sides(x, a, y, b):
     return -squared_part(x, a) - squared_part(y, b)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def amount_impurity(amounts, weights, centre, criterion):
     """Return the impurity of rows with these amounts in one output, around their mean or median."""
     total, weight = 0.0, 0.0
@@ -121,7 +121,7 @@ def amount_impurity(amounts, weights, centre, criterion):
     return max(total / weight, 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def weighted_median(amounts, weights):
     """Return the amount with half the weight on either side; between two such amounts, the middle."""
     order = sorted_order(amounts)

@@ -24,7 +24,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from eigenwood.compiling import njit
 
 LEAF, NO_FEATURE, NO_THRESHOLD = -1, -2, -2.0
 
@@ -49,13 +50,13 @@ class Tree(NamedTuple):
 PER_NODE = ("feature", "threshold", "default_left", "chained", "impurity", "n_rows", "weight", "value")
 
 
-@njit(cache=True, nogil=True)
+@njit
 def preorder(left, right, root):
     """Return the nodes below ``root`` in preorder."""
     return preorders(left, right, np.array([root]))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def preorders(left, right, roots):
     """Return the nodes below some roots in preorder, one root after the other."""
     order = np.empty(left.size, dtype=np.int64)
@@ -109,7 +110,7 @@ def with_leaves(tree: Tree, cut) -> Tree:
     return taken(bare, preorder(bare.left, bare.right, 0))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def node_depths(left, right, chained):
     """Return the depth of each node, the root's being 0; the links of a chain count as one question."""
     depth = np.zeros(left.size, dtype=np.int64)
@@ -120,7 +121,7 @@ def node_depths(left, right, chained):
     return depth
 
 
-@njit(cache=True, nogil=True)
+@njit
 def subtree_ends(left, right):
     """Return for each node the first one after those below it; in preorder they are one stretch."""
     end = np.empty(left.size, dtype=np.int64)

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from eigenwood.compiling import njit_no_refcount
 from eigenwood.core.bits import ONE, taken_out, word_count
-from eigenwood.core.compiling import uncounted
 from eigenwood.core.tree.cutting import gini_pair, is_free, keeps_order, tie_of
 from eigenwood.core.tree.impurity import ENTROPY, GINI, SQUARED_ERROR, part_with, side_cost, squared_sides, x_log_x
 
@@ -22,7 +22,7 @@ FEW_ROWS, FEW_BITS = 16, 4  # so many rows are put in order by insertion; their 
 WEIGHT, PART, RIGHT_PART, SECOND, COST, PLACE = range(6)
 
 
-@uncounted
+@njit_no_refcount
 def is_ordered(criterion, whole, n_outputs):
     """Return whether the rows can go from side to side: the parts of uneven weights would be lost in rounding."""
     if n_outputs > 1:
@@ -30,19 +30,19 @@ def is_ordered(criterion, whole, n_outputs):
     return criterion == SQUARED_ERROR or (whole and criterion in (GINI, ENTROPY))
 
 
-@uncounted
+@njit_no_refcount
 def is_summed(n_codes, n_rows, n_sums):
     """Return whether adding up by code is the shorter way: each code costs as much as its sums, each row a few."""
     return n_rows > FEW_ROWS and n_codes < most_summed(n_rows, n_sums)
 
 
-@uncounted
+@njit_no_refcount
 def most_summed(n_rows, n_sums):
     """Return below how many codes a column is added up."""
     return 5 * n_rows // (2 * n_sums) + 1
 
 
-@uncounted
+@njit_no_refcount
 def varies(columns, at, rows):
     """Return whether a column has two codes among the rows."""
     first = columns[at, rows[0]]
@@ -52,7 +52,7 @@ def varies(columns, at, rows):
     return False
 
 
-@uncounted
+@njit_no_refcount
 def order_few(columns, at, rows, keys, places):
     """Write the codes of a column in order, and the places of their rows, by insertion."""
     for i in range(rows.size):
@@ -66,7 +66,7 @@ def order_few(columns, at, rows, keys, places):
         keys[j] >>= FEW_BITS
 
 
-@uncounted
+@njit_no_refcount
 def order_many(columns, at, n_codes, rows, counts, bits, lines, keys, places):
     """Write the same by counting; ``counts`` and ``bits`` are all zero before and after."""
     for i in range(rows.size):
@@ -87,7 +87,7 @@ def order_many(columns, at, n_codes, rows, counts, bits, lines, keys, places):
         counts[lines[p]] = 0
 
 
-@uncounted
+@njit_no_refcount
 def number_count(keys, n_rows, missing_key):
     """Return how many of the rows have a number: the missing ones come last."""
     n_numbers = n_rows
@@ -96,7 +96,7 @@ def number_count(keys, n_rows, missing_key):
     return n_numbers
 
 
-@uncounted
+@njit_no_refcount
 def best_of_order(keys, places, n_rows, n_numbers, labels, amounts, weights, total, left, cuts, rule, node, sign, logs):
     """Return the least cost of a cut, the place of the last number that goes left, and the side of the missing rows."""
     n_missing, missing_left = n_rows - n_numbers, -1
@@ -115,7 +115,7 @@ def best_of_order(keys, places, n_rows, n_numbers, labels, amounts, weights, tot
     return best, place, missing_left
 
 
-@uncounted
+@njit_no_refcount
 def cut_of_order(
     keys,
     places,
@@ -163,7 +163,7 @@ def cut_of_order(
     return best, place
 
 
-@uncounted
+@njit_no_refcount
 def is_allowed(left_weight, left_sum, n_left, n_rows, total, rule, node, sign):
     """Return whether both sides of a cut are large enough and their values (of the second class) in the right order."""
     right_weight = node.weight - left_weight
@@ -177,13 +177,13 @@ def is_allowed(left_weight, left_sum, n_left, n_rows, total, rule, node, sign):
     return keeps_order(left_value + node.centre, right_value + node.centre, sign, node.lower, node.upper)
 
 
-@uncounted
+@njit_no_refcount
 def is_cut(keys, j, n_numbers, step, n_first):
     """Return whether the code changes after a row, so that a cut can be made there."""
     return step >= n_first and (j + 1 >= n_numbers or keys[j] != keys[j + 1])
 
 
-@uncounted
+@njit_no_refcount
 def pass_amounts(keys, places, n_numbers, n_first, n_cuts, amounts, weights, cuts):
     """Write the weight and the weighted amounts on the left of each cut, and return their number."""
     n, left_weight, left_part = 0, 0.0, 0.0
@@ -197,7 +197,7 @@ def pass_amounts(keys, places, n_numbers, n_first, n_cuts, amounts, weights, cut
     return n
 
 
-@uncounted
+@njit_no_refcount
 def pass_pair(keys, places, n_numbers, n_first, n_cuts, labels, weights, cuts):
     """Write the weight and that of the second class on the left of each cut, and return their number."""
     n, left_weight, left_part = 0, 0.0, 0.0
@@ -211,7 +211,7 @@ def pass_pair(keys, places, n_numbers, n_first, n_cuts, labels, weights, cuts):
     return n
 
 
-@uncounted
+@njit_no_refcount
 def pass_classes(keys, places, n_numbers, n_first, n_cuts, labels, weights, total, left, cuts, criterion, logs):
     """Write the weight and the parts of both sides of each cut, and return their number."""
     n, left_weight, left_part, right_part = 0, 0.0, 0.0, 0.0
@@ -238,7 +238,7 @@ def pass_classes(keys, places, n_numbers, n_first, n_cuts, labels, weights, tota
     return n
 
 
-@uncounted
+@njit_no_refcount
 def write_amount_costs(cuts, n, weight, total):
     """Write what the cuts of amounts cost."""
     for p in range(n):
@@ -246,7 +246,7 @@ def write_amount_costs(cuts, n, weight, total):
         cuts[COST, p] = squared_sides(x, a, total - x, weight - a)
 
 
-@uncounted
+@njit_no_refcount
 def write_pair_costs(cuts, n, total_a, total_b):
     """Write what the cuts of two classes cost."""
     for p in range(n):
@@ -255,7 +255,7 @@ def write_pair_costs(cuts, n, total_a, total_b):
         cuts[COST, p] = gini_pair(a, b, total_a - a, total_b - b)
 
 
-@uncounted
+@njit_no_refcount
 def write_class_costs(cuts, n, weight, criterion, logs):
     """Write what the cuts of several classes cost."""
     for p in range(n):

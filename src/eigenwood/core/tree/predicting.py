@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
+from eigenwood.compiling import njit
 from eigenwood.core.threads import results_of, row_blocks
 from eigenwood.core.tree.adding import place_of
 from eigenwood.core.tree.nodes import LEAF, Tree, node_depths
@@ -78,7 +78,7 @@ def chain_beginnings(tree: Tree) -> np.ndarray:
     return np.flatnonzero(begins)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def ways_off_chains(left, right, default_left, chained, category_start, categories, firsts):
     """Return where the categories of each chain begin, those categories, where they lead, and where all others go."""
     start, n_listed = np.zeros(firsts.size + 1, dtype=np.int64), 0
@@ -103,7 +103,7 @@ def ways_off_chains(left, right, default_left, chained, category_start, categori
     return start, listed[:n], ways[:n], rest
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_chain_categories(listed, right, chained, category_start, categories, link):
     """Write the categories that the links of a chain list, ascending and each once; return how many they are."""
     n = 0
@@ -123,7 +123,7 @@ def write_chain_categories(listed, right, chained, category_start, categories, l
     return n_distinct
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_ways(left, right, default_left, chained, category_start, categories, link, listed, ways):
     """Write where the categories of a chain lead, and return where all others go: along the chain, once."""
     rest, seen_at = np.int32(LEAF), np.full(listed.size, -1, dtype=np.int64)
@@ -167,7 +167,7 @@ def block_size(X) -> int:
     return max(1, min(BLOCK_ROWS, DENSE_BYTES // (8 * max(X.shape[1], 1))))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_leaves(
     X, words, threshold, category_start, categories, chain_start, chain_categories, chain_ways, chain_rest, leaves
 ):
@@ -202,13 +202,13 @@ def write_leaves(
     return n_infinite
 
 
-@njit(cache=True, nogil=True)
+@njit
 def is_listed(categories, first, last, x):
     """Return whether a code stands in ``categories[first:last]``, which ascend."""
     return place_among(categories, first, last, x) >= 0
 
 
-@njit(cache=True, nogil=True)
+@njit
 def place_among(categories, first, last, x):
     """Return where a code stands in ``categories[first:last]``, which ascend; -1 if it does not."""
     while first < last:
@@ -235,7 +235,7 @@ def decision_path(tree: Tree, leaves) -> sparse.csr_array:
     return sparse.csr_array((ones, indices, indptr), shape=(leaves.size, tree.left.size))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_path(parent, leaves, indptr, indices):
     """Write the nodes above each leaf, the root first."""
     for i in range(leaves.size):

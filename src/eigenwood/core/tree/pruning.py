@@ -18,8 +18,8 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, POISSON, SQUARED_ERROR
 from eigenwood.core.tree.nodes import LEAF, Tree, subtree_ends, with_leaves
 
@@ -65,7 +65,7 @@ def pruning_path(tree: Tree) -> PruningPath:
     return PruningPath(alphas, impurities, n_leaves)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def parents(left, right):
     """Return the parent of each node, -1 for the root."""
     parent = np.full(left.size, -1, dtype=np.int64)
@@ -75,7 +75,7 @@ def parents(left, right):
     return parent
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def collapse(left, right, chained, risk):
     """Return the alpha at which each node falls, by cutting the weakest again and again.
 
@@ -115,7 +115,7 @@ def collapse(left, right, chained, risk):
     return falls
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_leaves(left, right, falls, risk, alphas, impurities, n_leaves):
     """Add up the risk and the number of the leaves for every alpha."""
     lives_to = np.full(left.size, np.inf)  # the alpha at which the parent falls
@@ -130,7 +130,7 @@ def add_leaves(left, right, falls, risk, alphas, impurities, n_leaves):
                 n_leaves[a] += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def loss(value, node, row, labels, amounts, starts, criterion):
     """Return the loss of one row at a node: 1 for a wrong class, or how far the amount is off; mean over outputs."""
     total, n_outputs = 0.0, starts.size - 1
@@ -152,13 +152,13 @@ def loss(value, node, row, labels, amounts, starts, criterion):
     return total / n_outputs
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def poisson_loss(mean, amount):
     """Return half the Poisson deviance."""
     return mean - amount + (amount * np.log(amount / mean) if amount > 0.0 else 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def node_losses(parent, value, leaves, labels, amounts, weights, starts, criterion):
     """Return the loss of the rows at every node that they visit, as if that node were a leaf."""
     total = np.zeros(parent.size)
@@ -188,7 +188,7 @@ def reduced_error(tree: Tree, leaves, target, criterion: int) -> PrunedTree:
     return PrunedTree(with_leaves(tree, cut), n_leaves, np.maximum(errors, 0.0) / weight_of(target, leaves))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def reduced(left, right, chained, own):
     """Return which nodes become leaves, and in the order of the cuts what each gains and how many leaves it takes."""
     n = left.size
@@ -218,7 +218,7 @@ def alpha_errors(tree: Tree, falls, leaves, target, criterion: int, alphas) -> n
     return np.cumsum(changes)[:-1] / weight_of(target, leaves)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def add_changes(parent, falls, value, leaves, labels, amounts, weights, starts, criterion, alphas, changes):
     """Add what the loss of all rows changes by at each alpha: a row climbs to the highest node that has fallen."""
     for row in range(leaves.size):

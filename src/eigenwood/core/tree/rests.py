@@ -13,20 +13,20 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit
 from eigenwood.core.sorting import sorted_order
 from eigenwood.core.tree.absolute import absolute_error, add, first_above
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, HALF, POISSON, cost
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def weight_at(weights, row):
     """Return the weight of a row."""
     return weights[row] if weights.size > 0 else 1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def heaviest_branch(weights, rows, ends):
     """Return the first of the branches than which none is heavier."""
     heaviest, most = 0, -1.0
@@ -39,7 +39,7 @@ def heaviest_branch(weights, rows, ends):
     return heaviest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def write_class_rests(target, rows, ends, criterion, place, value, impurity, weight):
     """Write the shares of the classes, the impurity and the weight of the rests; that of rest p is line p - 1."""
     starts, n_rests = target.starts, weight.size
@@ -61,7 +61,7 @@ def write_class_rests(target, rows, ends, criterion, place, value, impurity, wei
         impurity[p - 1] = 0.0 if pure else max(cost(sums, starts, criterion) / weight[p - 1], 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def write_amount_rests(target, rows, ends, criterion, place, value, impurity, weight):
     """Write the same for amounts: their means or medians, and how far they are from these."""
     n_rests, n_outputs = weight.size, target.amounts.shape[1]
@@ -92,7 +92,7 @@ def write_amount_rests(target, rows, ends, criterion, place, value, impurity, we
             impurity[p - 1] = 0.0 if n_pure[p - 1] == n_outputs else impurity[p - 1]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def write_means(amounts, weights, ends, criterion, means, spreads):
     """Write the mean of each rest and its squared error (or Poisson's), joined from those of its branches.
 
@@ -119,13 +119,13 @@ def write_means(amounts, weights, ends, criterion, means, spreads):
         means[p], spreads[p] = base + mean, spread / total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def over(amount, mean):
     """Return y log(y / mean)."""
     return amount * math.log(amount / mean) if amount > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def write_medians(amounts, weights, ends, medians, spreads):
     """Write the median of each rest and its absolute error, from Fenwick trees (see ``absolute``)."""
     by_size, n = sorted_order(amounts), amounts.size

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from eigenwood.compiling import njit_forceinline, njit_no_refcount
 from eigenwood.core.bits import add_member, is_member
-from eigenwood.core.compiling import inlined, uncounted
 from eigenwood.core.distinct import mixed
 from eigenwood.core.tree.cutting import gini_pair, tie_of
 from eigenwood.core.tree.impurity import GINI, LARGEST, SMALLEST, part_with, squared_sides, x_log_x
@@ -27,19 +27,19 @@ NONE, UNCLEAR = -1, -2  # no column can be cut; it cannot be told without lookin
 EQUAL, APART = 0.5, 4.0  # times what makes two cuts equal: all cuts this near count as equal if no other is so far
 
 
-@inlined
+@njit_forceinline
 def code_in(key):
     """Return the code of a key."""
     return np.int64(key >> PLACE_BITS)
 
 
-@inlined
+@njit_forceinline
 def weight_at_cut(keys, j, a):
     """Return the weight on the left of a cut after a key, and none where no cut can be made: the code is the same."""
     return a if (keys[j] ^ keys[j + 1]) > PLACE else 0.0
 
 
-@uncounted
+@njit_no_refcount
 def padded(n, at_a_time):
     """Return how many cuts are computed where ``n`` are wanted."""
     return (n + at_a_time - 1) & ~(at_a_time - 1)
@@ -48,7 +48,7 @@ def padded(n, at_a_time):
 # ---- one column ---------------------------------------------------------------------------------------------------
 
 
-@uncounted
+@njit_no_refcount
 def cut_amounts(keys, first, last, pulls, weights, weight, total, min_weight, tie, lefts, parts, costs):
     """Return the least cost of a cut of amounts, and its place; ``pulls`` are weighted distances from the mean."""
     a = x = 0.0
@@ -64,7 +64,7 @@ def cut_amounts(keys, first, last, pulls, weights, weight, total, min_weight, ti
     return least_cut(first, last, lefts, costs, weight, min_weight, tie)
 
 
-@uncounted
+@njit_no_refcount
 def cut_pair(keys, first, last, labels, weights, total_a, total_b, min_weight, tie, lefts, parts, costs):
     """Return the same for two classes."""
     a = b = 0.0
@@ -77,7 +77,7 @@ def cut_pair(keys, first, last, labels, weights, total_a, total_b, min_weight, t
     return least_cut(first, last, lefts, costs, total_a + total_b, min_weight, tie)
 
 
-@uncounted
+@njit_no_refcount
 def cut_classes(
     keys, n, skipped, first, last, labels, weights, total, left, weight, min_weight, tie, criterion, logs, lefts,
     parts, rests, costs,
@@ -102,7 +102,7 @@ def cut_classes(
     return cost, place + skipped if place != NONE else NONE
 
 
-@uncounted
+@njit_no_refcount
 def write_left(keys, n, skipped, labels, weights, total, left):
     """Write the weights of the classes of the first keys, which are ``skipped``: what the others leave. Those are often
     fewer, and since weights are whole, nothing is lost.
@@ -114,7 +114,7 @@ def write_left(keys, n, skipped, labels, weights, total, left):
         left[labels[p]] -= weights[p]
 
 
-@uncounted
+@njit_no_refcount
 def pass_classes(keys, last, labels, weights, total, left, a, part, rest, lefts, parts, rests):
     """Write the weight on the left of each cut, and the sum of the squared weights of the classes on both sides."""
     for j in range(last):
@@ -128,7 +128,7 @@ def pass_classes(keys, last, labels, weights, total, left, a, part, rest, lefts,
         lefts[j], parts[j], rests[j] = weight_at_cut(keys, j, a), part, rest
 
 
-@uncounted
+@njit_no_refcount
 def pass_entropies(keys, last, labels, weights, total, left, a, both, logs, lefts, parts):
     """Write the same with x log x in place of squares; the parts of both sides together are enough."""
     for j in range(last):
@@ -142,7 +142,7 @@ def pass_entropies(keys, last, labels, weights, total, left, a, both, logs, left
         lefts[j], parts[j] = weight_at_cut(keys, j, a), both
 
 
-@uncounted
+@njit_no_refcount
 def least_cut(first, last, lefts, costs, weight, min_weight, tie):
     """Return the least cost of a cut with both sides heavy enough, and its place: of equal ones the first."""
     if first == 0 and min_weight <= 0.0:
@@ -156,7 +156,7 @@ def least_cut(first, last, lefts, costs, weight, min_weight, tie):
     return best, place
 
 
-@uncounted
+@njit_no_refcount
 def clear_cut(costs, n, tie):
     """Return the same place, if it does not depend on the order in which costs are compared."""
     least = least_of(costs, n)
@@ -166,7 +166,7 @@ def clear_cut(costs, n, tie):
 # ---- costs, many at a time ----------------------------------------------------------------------------------------
 
 
-@uncounted
+@njit_no_refcount
 def write_amount_costs(lefts, parts, n_padded, n, weight, total, costs):
     """Write what the cuts of amounts cost, without end where nothing lies left; return for how many of the first ``n``
     this way is not exact enough (``squared_sides``).
@@ -181,7 +181,7 @@ def write_amount_costs(lefts, parts, n_padded, n, weight, total, costs):
     return n_odd
 
 
-@uncounted
+@njit_no_refcount
 def write_pair_costs(lefts, parts, n_padded, total_a, total_b, costs):
     """Write what the cuts of two classes cost."""
     for j in range(n_padded):
@@ -190,7 +190,7 @@ def write_pair_costs(lefts, parts, n_padded, total_a, total_b, costs):
         costs[j] = gini_pair(a, b, total_a - a, total_b - b) if lefts[j] != 0.0 else np.inf
 
 
-@uncounted
+@njit_no_refcount
 def write_gini_costs(lefts, parts, rests, n_padded, weight, costs):
     """Write what the cuts of several classes cost by gini."""
     for j in range(n_padded):
@@ -198,7 +198,7 @@ def write_gini_costs(lefts, parts, rests, n_padded, weight, costs):
         costs[j] = a + b - (parts[j] * b + rests[j] * a) / (a * b) if a != 0.0 else np.inf
 
 
-@uncounted
+@njit_no_refcount
 def write_entropy_costs(lefts, parts, n, weight, logs, costs):
     """Write the same by entropy; the parts are those of both sides together."""
     for j in range(n):
@@ -206,7 +206,7 @@ def write_entropy_costs(lefts, parts, n, weight, logs, costs):
         costs[j] = cost if lefts[j] != 0.0 else np.inf
 
 
-@uncounted
+@njit_no_refcount
 def least_of(costs, n):
     """Return the least cost; four are compared at a time, so that none waits for the one before it."""
     a = b = c = d = np.inf
@@ -220,7 +220,7 @@ def least_of(costs, n):
 # ---- all columns --------------------------------------------------------------------------------------------------
 
 
-@uncounted
+@njit_no_refcount
 def split_of_amounts(order, constant, feature_keys, start, n, pulls, weights, total, known, lefts, parts, costs):
     """Return the least cost of a cut of any column, the column, and the place among its keys, which are in order.
 
@@ -259,7 +259,7 @@ def split_of_amounts(order, constant, feature_keys, start, n, pulls, weights, to
     return cost, best, place
 
 
-@uncounted
+@njit_no_refcount
 def write_lefts(keys, n_cuts, pulls, weights, at, lefts, parts):
     """Write the weights and weighted distances left of each cut, from ``at`` on; no weight where none can be made."""
     a = x = 0.0
@@ -270,7 +270,7 @@ def write_lefts(keys, n_cuts, pulls, weights, at, lefts, parts):
         lefts[at + j], parts[at + j] = weight_at_cut(keys, j, a), x
 
 
-@uncounted
+@njit_no_refcount
 def first_near(costs, begin, end, near, far):
     """Return the place of the first cost up to ``near``; ``UNCLEAR`` if one lies between that and ``far``."""
     found = NONE

@@ -15,10 +15,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from eigenwood.compiling import njit, njit_inline, njit_no_refcount, njit_refcount
 from eigenwood.core.bits import add_member, taken_out, word_count
-from eigenwood.core.compiling import counted, merged, uncounted
 from eigenwood.core.fetching import fetch_row
 from eigenwood.core.memory import room_for
 from eigenwood.core.tree.absolute import cut_costs, cut_medians, line_costs
@@ -181,13 +180,13 @@ def new_bench(codes, features, rule: Rule, n_sums: int, n_rows: int, n_outputs: 
     )
 
 
-@uncounted
+@njit_no_refcount
 def no_cut():
     """Return what stands for a column that cannot be cut."""
     return Cut(np.inf, -1, -1, -1, -1)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def absolute_costs(own, lines, n_lines, ranks, ordered, amounts, weights, sign, last_goes_left):
     """Return the absolute error of every cut, and the medians of both sides where a sign has to be kept."""
     costs = cut_costs(own, lines[:n_lines], ranks, ordered, weights, last_goes_left)
@@ -197,7 +196,7 @@ def absolute_costs(own, lines, n_lines, ranks, ordered, amounts, weights, sign, 
     return costs, lefts, rights
 
 
-@counted
+@njit_refcount
 def cut_of_lines(
     codes, features, sample, candidate, feature, sums, lines, n_lines, total, starts, rule, sign, node, logs, left
 ):
@@ -264,7 +263,7 @@ def cut_of_lines(
     return Cut(found, place, lines[place], lines[place + 1], side)
 
 
-@merged
+@njit_inline
 def cut_of_column(
     codes, columns, at, rows, features, sample, candidate, feature, total, starts, rule, sign, node, logs, bench
 ):
@@ -312,7 +311,7 @@ def cut_of_column(
     return cut, n_lines
 
 
-@merged
+@njit_inline
 def cut_of_slots(codes, features, sample, candidate, feature, total, starts, rule, sign, node, logs, bench):
     """Return the same of a thin column, whose rows are added up already."""
     sums, slots, group, n_slots = bench.slot_sums, bench.slots, bench.group, codes.slot_feature.size
@@ -333,7 +332,7 @@ def cut_of_slots(codes, features, sample, candidate, feature, total, starts, rul
     return cut, n_lines
 
 
-@merged
+@njit_inline
 def can_split(codes, columns, at, rows, candidate, only_slot, n_sums, bench):
     """Return whether a column has two codes among the rows of the node; if not, that is noted for those below it."""
     if candidate >= codes.feature.size:
@@ -345,13 +344,13 @@ def can_split(codes, columns, at, rows, candidate, only_slot, n_sums, bench):
     return varying
 
 
-@uncounted
+@njit_no_refcount
 def leaves_nothing(cost, node, tie):
     """Return whether a cut leaves nothing to be asked: both of its sides are pure."""
     return node.cost - cost >= node.weight * node.impurity - tie
 
 
-@uncounted
+@njit_no_refcount
 def gap_of(codes, features, sample, bench, n_sums, candidate, feature, below, above, n_lines):
     """Return ``gap_between`` the lines ``below`` and ``above`` of a column; categories are one step apart."""
     if features.kind[feature] == CATEGORY:
@@ -369,7 +368,7 @@ def gap_of(codes, features, sample, bench, n_sums, candidate, feature, below, ab
     return gap_between(features, feature, low, high, least, greatest)
 
 
-@uncounted
+@njit_no_refcount
 def gap_between(features, feature, below, above, least, greatest):
     """Return how much of the way from the least to the greatest number of a node lies between two neighbours in it.
 
@@ -385,7 +384,7 @@ def gap_between(features, feature, below, above, least, greatest):
     return gap / way if way > 0.0 else 1.0
 
 
-@uncounted
+@njit_no_refcount
 def dense_range(codes, table, at, missing, rows, own, n):
     """Return the codes of the least and the greatest number that some rows have in a column."""
     first, last = codes.start[at], codes.start[at + 1] - codes.start[at] - 1
@@ -399,7 +398,7 @@ def dense_range(codes, table, at, missing, rows, own, n):
     return np.int64(codes.meaning[first + least]), np.int64(codes.meaning[first + greatest])
 
 
-@uncounted
+@njit_no_refcount
 def thin_range(slots, first, last, slot_code, common, missing, sums, n_sums, n_rows):
     """Return the same for a thin column, which has ``slots[first:last]`` in the node."""
     least, greatest, n_rare = np.int64(common), np.int64(common), 0.0
@@ -414,7 +413,7 @@ def thin_range(slots, first, last, slot_code, common, missing, sums, n_sums, n_r
     return least, greatest
 
 
-@merged
+@njit_inline
 def write_turn(codes, rows, drawing, n_taken, n_candidates, n_wanted, bench):
     """Write the candidates that are looked at next, and their codes if the table is kept by row; return how many."""
     n = min(max(n_wanted, 1), n_candidates - n_taken, TURN)
@@ -425,7 +424,7 @@ def write_turn(codes, rows, drawing, n_taken, n_candidates, n_wanted, bench):
     return n
 
 
-@uncounted
+@njit_no_refcount
 def read_columns(by_row, rows, turn, n, sheet):
     """Write the codes of some rows in the first ``n`` columns of a turn; thin ones have none, and get any."""
     last = by_row.shape[1] - 1
@@ -436,7 +435,7 @@ def read_columns(by_row, rows, turn, n, sheet):
             sheet[k, i] = row[np.uint64(min(turn[k], last))]
 
 
-@uncounted
+@njit_no_refcount
 def find_split(codes, features, sample, total, starts, signs, rule, node, logs, bench):
     """Return the best split of a node and, if it is about a category, how many ``best_lines`` of the bench it has.
 

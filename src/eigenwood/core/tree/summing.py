@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenwood.core.compiling import uncounted
+from eigenwood.compiling import njit_no_refcount
 from eigenwood.core.tree.adding import code_at
 from eigenwood.core.tree.cutting import gini_pair, tie_of
 from eigenwood.core.tree.impurity import ENTROPY, GINI, SQUARED_ERROR, part_with, squared_sides, x_log_x
@@ -19,7 +19,7 @@ from eigenwood.core.tree.impurity import ENTROPY, GINI, SQUARED_ERROR, part_with
 SPREAD = 4  # sums for each row, up to which rows are added up
 
 
-@uncounted
+@njit_no_refcount
 def cut_of_sums(
     columns, table, at, width, rows, own, n, labels, amounts, weights, total, left, sums, node, criterion, logs
 ):
@@ -45,7 +45,7 @@ def cut_of_sums(
     return cost, place, above, -1
 
 
-@uncounted
+@njit_no_refcount
 def two_sides_cost(a, b, left_part, right_part, criterion, logs):
     """Return the cost of two sides of weights a and b, from the parts of their classes; one division is enough."""
     if criterion == ENTROPY:
@@ -53,7 +53,7 @@ def two_sides_cost(a, b, left_part, right_part, criterion, logs):
     return a + b - (left_part * b + right_part * a) / (a * b)
 
 
-@uncounted
+@njit_no_refcount
 def add_amounts(columns, table, at, rows, own, n, amounts, weights, sums):
     """Add weights and weighted amounts up by code."""
     for i in range(n):
@@ -63,7 +63,7 @@ def add_amounts(columns, table, at, rows, own, n, amounts, weights, sums):
         sums[c + np.uint64(1)] += weight * amounts[i, 0]
 
 
-@uncounted
+@njit_no_refcount
 def add_classes(columns, table, at, rows, own, n, labels, weights, n_classes, sums):
     """Add the weights of the classes up by code."""
     for i in range(n):
@@ -72,7 +72,7 @@ def add_classes(columns, table, at, rows, own, n, labels, weights, n_classes, su
         sums[np.uint64(n_classes * code + labels[i, 0])] += weights[i] if weights.size > 0 else 1.0
 
 
-@uncounted
+@njit_no_refcount
 def next_code(sums, first, width, n_sums):
     """Return the first code from ``first`` on that occurs."""
     i = first * n_sums
@@ -81,7 +81,7 @@ def next_code(sums, first, width, n_sums):
     return i // n_sums
 
 
-@uncounted
+@njit_no_refcount
 def last_code(sums, width, n_sums):
     """Return the last code that occurs."""
     i = width * n_sums - 1
@@ -90,7 +90,7 @@ def last_code(sums, width, n_sums):
     return i // n_sums
 
 
-@uncounted
+@njit_no_refcount
 def summed_amounts(sums, first, last, weight, total, tie):
     """Return the least cost of a cut, and the last code on the left of it."""
     best, bar, place, a, x = np.inf, np.inf, first, 0.0, 0.0
@@ -105,7 +105,7 @@ def summed_amounts(sums, first, last, weight, total, tie):
     return best, place
 
 
-@uncounted
+@njit_no_refcount
 def summed_pair(sums, first, last, total_a, total_b, tie):
     """Return the same for two classes."""
     best, bar, place, a, b = np.inf, np.inf, first, 0.0, 0.0
@@ -118,7 +118,7 @@ def summed_pair(sums, first, last, total_a, total_b, tie):
     return best, place
 
 
-@uncounted
+@njit_no_refcount
 def summed_classes(sums, first, last, total, left, weight, tie, criterion, logs):
     """Return the same for several classes."""
     best, bar, place, n_classes = np.inf, np.inf, first, total.size

@@ -1,0 +1,181 @@
+"""A kernel has two faces.
+
+    called from Python          an entry: one piece of machine code with all that it calls inside it
+                                found in the store, else in Numba's cache on disk, else compiled (and kept there)
+    called from a kernel        a part of that entry: only its LLVM code is written down, and linked in later
+
+Numba itself optimises, emits and caches every function at every level of calls, and wraps each for Python, although
+only entries ever run: that was more than half of the time of compiling.
+
+``InnerLibrary`` and ``EntryLibrary`` lean on how Numba links libraries. Where its version is not one they were tested
+with, Numba's own way is taken: slower to compile, the same functions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from numba.core import itanium_mangler, types
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult, Flags
+from numba.core.dispatcher import OmittedArg
+from numba.core.registry import CPUDispatcher
+
+from eigenwood.compiling.choice import chosen
+from eigenwood.compiling.linking import linked
+from eigenwood.compiling.notice import CLOCK
+from eigenwood.compiling.signatures import NoTextError, place_of, text_of
+from eigenwood.compiling.stamp import source_stamp
+
+
+class InnerLibrary(JITCodeLibrary):
+    """LLVM code of a kernel that another one calls: never optimised as a module, never emitted."""
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        self._finalized = True
+
+
+class EntryLibrary(JITCodeLibrary):
+    """LLVM code of an entry: all kernels below it are linked in, each once, and then it is optimised and emitted."""
+
+    def finalize(self) -> None:
+        self._linking_libraries = all_below(self._linking_libraries)
+        super().finalize()
+
+
+def all_below(libraries: Iterable[JITCodeLibrary]) -> list[JITCodeLibrary]:
+    """Return the libraries and those that they need in turn; Numba's own hold all that they need."""
+    found: dict[JITCodeLibrary, None] = {}
+    waiting = list(libraries)[::-1]
+    while waiting:
+        library = waiting.pop()
+        if library not in found:
+            found[library] = None
+            if isinstance(library, InnerLibrary):
+                waiting.extend(library._linking_libraries[::-1])
+    return list(found)
+
+
+class KernelFlags(Flags):
+    """Numba's flags, which it compares for every call inside a kernel, compared by what was set."""
+
+    __slots__ = ()
+    HASH = hash(Flags())
+
+    def __hash__(self) -> int:
+        return self.HASH
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Flags) and self._values == other._values)
+
+
+class KernelCompiler(Compiler):
+    """Numba's pipeline with a library of ours, and with short names."""
+
+    library_class: type[JITCodeLibrary]
+
+    def __init__(self, typing_context, target_context, library, args, return_type, flags, locals) -> None:
+        flags.no_cfunc_wrapper = True
+        flags = KernelFlags(flags)
+        super().__init__(typing_context, target_context, library, args, return_type, flags, locals)
+        self.state.targetctx.mangler = short_name
+
+    def compile_extra(self, function):
+        self.state.library = self.library_class(self.state.targetctx.codegen(), function.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(function)
+
+
+class InnerCompiler(KernelCompiler):
+    library_class = InnerLibrary
+
+    def __init__(self, typing_context, target_context, library, args, return_type, flags, locals) -> None:
+        flags.no_compile = flags.no_cpython_wrapper = True
+        super().__init__(typing_context, target_context, library, args, return_type, flags, locals)
+
+
+class EntryCompiler(KernelCompiler):
+    library_class = EntryLibrary
+
+
+def short_name(
+    name: str, args: tuple[types.Type, ...], *, abi_tags: tuple[str, ...] = (), uid: int | None = None
+) -> str:
+    """Return a symbol that is unique to a kernel, its types and its flags.
+
+    Numba writes all types out, which for records of many arrays is thousands of letters, at every call.
+    """
+    whole = itanium_mangler.mangle(name, args, abi_tags=abi_tags)
+    last = name.rpartition(".")[2]
+    return itanium_mangler.mangle(f"{last}.{hashlib.sha256(whole.encode()).hexdigest()[:24]}", ())
+
+
+class EntryCache(FunctionCache):
+    """Numba's cache on disk, with a stamp over the files of all kernels, not of one."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, source_stamp())
+
+
+class EntryDispatcher(CPUDispatcher):
+    """Compiles a kernel as Python calls it, or finds what was compiled before."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__(kernel.py_func, targetoptions=dict(kernel.targetoptions), pipeline_class=EntryCompiler)
+
+    def enable_caching(self) -> None:
+        self._cache = EntryCache(self.py_func)
+
+
+def compile_entry(kernel: Kernel, kinds: tuple[types.Type, ...]) -> CompileResult:
+    """Return what Numba makes of a kernel that Python calls with these types; nothing is read from or left on disk."""
+    entries = EntryDispatcher(kernel)
+    entries.compile(kinds)
+    return entries.overloads[kinds]
+
+
+class Kernel(CPUDispatcher):
+    """A compiled function; from Python it is called as any other."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        super().__init__(function, targetoptions=options, pipeline_class=InnerCompiler)
+        self.entry_points: dict[tuple[types.Type, ...], Callable[..., Any]] = {}
+        self._entries: EntryDispatcher | None = None
+
+    def add_overload(self, compiled) -> None:
+        """Keep what other kernels link in; it has no machine code, so Python must not find it."""
+        key = object()
+        self.targetctx.insert_user_function(key, compiled.fndesc, [compiled.library])
+        self.overloads[tuple(compiled.signature.args)] = compiled._replace(entry_point=key)
+
+    def _compile_for_args(self, *args: Any, **named: Any) -> Callable[..., Any]:
+        """Return the entry for these arguments: Numba calls this when it meets their types for the first time."""
+        assert not named
+        kinds = tuple(types.Omitted(a.value) if isinstance(a, OmittedArg) else self.typeof_pyval(a) for a in args)
+        self.entry_points[kinds] = entry = self._shipped(kinds) or self._compiled(kinds)
+        self._insert([kind._code for kind in kinds], entry, False)  # which does not hold it: entry_points does
+        return entry
+
+    def _shipped(self, kinds: tuple[types.Type, ...]) -> Callable[..., Any] | None:
+        store = chosen().store
+        if store is None:
+            return None
+        try:
+            found = store.entry(place_of(self.py_func), text_of(kinds))
+        except NoTextError:
+            return None
+        code = None if found is None else store.object_code(found)
+        return None if found is None or code is None else linked(self.py_func, found, code)
+
+    def _compiled(self, kinds: tuple[types.Type, ...]) -> Callable[..., Any]:
+        self._compilation_chain_init_hook()
+        if self._entries is None:
+            self._entries = EntryDispatcher(self)
+            self._entries.enable_caching()
+        with CLOCK.running():
+            return self._entries.compile(kinds)

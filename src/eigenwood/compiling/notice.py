@@ -1,0 +1,42 @@
+"""Nobody waits without a word: when Numba has compiled for a second, one line says so."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+PATIENCE = 1.0  # seconds of compiling, all together, that need no word
+LINE = "eigenwood: compiling for this machine; this happens once, later runs find the code on disk ('eigenwood info' says why)."
+
+
+class _Clock:
+    """Adds up the time of compiling, and says the line when it is too long: once in a process."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.has_spoken = False
+        self._depth = 0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Count the time inside; entries do not compile inside each other, but threads may take turns."""
+        timer = threading.Timer(max(PATIENCE - self.seconds, 0.0), self.speak)
+        timer.daemon = True
+        timer.start()
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            self.seconds += time.perf_counter() - start
+
+    def speak(self) -> None:
+        if not self.has_spoken:
+            self.has_spoken = True
+            print(LINE, file=sys.stderr, flush=True)
+
+
+CLOCK = _Clock()

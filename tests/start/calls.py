@@ -1,0 +1,421 @@
+"""Calls as users make them, over every public estimator: each must find its machine code in the store.
+
+A call is a name and a function of no arguments that returns what it computed, so that the same table also shows that
+two ways of compiling give the same bits.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import eigenwood as ew
+
+Call = Callable[[], Any]
+CALLS: dict[str, Call] = {}
+
+N_ROWS, N_LARGE, N_HUGE = 300, 6_000, 30_000
+MISSING, CATEGORY = 1, 2  # columns that have them
+
+
+@cache
+def numbers(n_rows: int = N_ROWS, n_columns: int = 8) -> np.ndarray:
+    X = np.random.default_rng(n_rows + n_columns).normal(size=(n_rows, n_columns))
+    X[:, 0] = X[:, 0].round(1)
+    return X
+
+
+def table(n_rows: int = N_ROWS, n_columns: int = 8) -> np.ndarray:
+    return numbers(n_rows, n_columns).copy()
+
+
+def score(X: np.ndarray) -> np.ndarray:
+    return X[:, 0] + X[:, 1] * X[:, 3] + 0.3 * np.sin(9 * X[:, 4])
+
+
+def two(X: np.ndarray) -> np.ndarray:
+    return (score(X) > 0).astype(int)
+
+
+def seven(X: np.ndarray) -> np.ndarray:
+    return np.digitize(score(X), np.quantile(score(X), np.arange(1, 7) / 7))
+
+
+def words(X: np.ndarray) -> np.ndarray:
+    return np.array(["low", "middle", "high"])[np.digitize(score(X), [-0.5, 0.5])]
+
+
+def amounts(X: np.ndarray) -> np.ndarray:
+    return np.round(score(X), 3)
+
+
+def counts(X: np.ndarray) -> np.ndarray:
+    return np.floor(np.abs(3 * score(X)))
+
+
+def both(X: np.ndarray) -> np.ndarray:
+    return np.column_stack([amounts(X), counts(X)])
+
+
+def with_missing(X: np.ndarray) -> np.ndarray:
+    X[::7, MISSING] = np.nan
+    X[3::11, 4] = np.nan
+    return X
+
+
+def whole(X: np.ndarray) -> np.ndarray:
+    return np.floor(4 * X)
+
+
+def thin(X: np.ndarray) -> sparse.csr_array:
+    return sparse.csr_array(np.where(np.abs(X) < 1.0, 0.0, X))
+
+
+def frame(X: np.ndarray) -> pd.DataFrame:
+    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    table["x2"] = pd.Categorical.from_codes(np.digitize(X[:, 2], [-1, 0, 1]), ["red", "green", "blue", "grey"])
+    return table
+
+
+def read_only(X: np.ndarray) -> np.ndarray:
+    X.flags.writeable = False
+    return X
+
+
+def in_columns(X: np.ndarray) -> np.ndarray:
+    return np.asfortranarray(X)
+
+
+def every_other(X: np.ndarray) -> np.ndarray:
+    return np.repeat(X, 2, axis=0)[::2]
+
+
+def as_float32(X: np.ndarray) -> np.ndarray:
+    return X.astype(np.float32)
+
+
+def as_int(X: np.ndarray) -> np.ndarray:
+    return whole(X).astype(np.int64)
+
+
+def as_uint8(X: np.ndarray) -> np.ndarray:
+    return np.clip(40 * X + 120, 0, 255).astype(np.uint8)
+
+
+def as_bool(X: np.ndarray) -> np.ndarray:
+    return X > 0
+
+
+def as_float16(X: np.ndarray) -> np.ndarray:
+    return X.astype(np.float16)
+
+
+def weights(n_rows: int) -> np.ndarray:
+    return 0.5 + np.arange(n_rows) % 3
+
+
+def whole_weights(n_rows: int) -> np.ndarray:
+    return 1 + np.arange(n_rows) % 3
+
+
+def call(name: str) -> Callable[[Call], Call]:
+    """Add a function to the table."""
+
+    def add(function: Call) -> Call:
+        assert name not in CALLS, name
+        CALLS[name] = function
+        return function
+
+    return add
+
+
+def add_fit(
+    name: str,
+    estimator: Any,
+    target: Callable | None = None,
+    form: Callable = lambda X: X,
+    n_rows: int = N_ROWS,
+    n_columns: int = 8,
+    weight: Callable | None = None,
+    verified: bool = True,
+) -> None:
+    """Add a fit with all that people do next: predictions, probabilities, verify."""
+
+    def run() -> Any:
+        X = table(n_rows, n_columns)
+        y = None if target is None else target(X)
+        X = form(X)
+        more = {} if weight is None else {"sample_weight": weight(n_rows)}
+        model = estimator.fit(X, y, **more) if y is not None else estimator.fit(X, **more)
+        methods = ("predict", "predict_proba", "decision_function", "transform", "apply")
+        told = [getattr(model, method)(X) for method in methods if hasattr(model, method)]
+        few = X.iloc[:1] if hasattr(X, "iloc") else X[:1]
+        told += [getattr(model, method)(few) for method in methods[:1] if hasattr(model, method)]
+        if verified:
+            certificate = ew.verify(model, X, y, *more.values())
+            told.append([claim.value for claim in certificate.claims])
+        return [
+            told,
+            {key: getattr(model, key) for key in model.FITTED if hasattr(model, key) and key != "certificate_"},
+        ]
+
+    call(name)(run)
+
+
+TREE, TREE_R = ew.DecisionTreeClassifier, ew.DecisionTreeRegressor
+FOREST, FOREST_R = ew.RandomForestClassifier, ew.RandomForestRegressor
+
+for form in (as_float32, as_int, as_uint8, as_bool, as_float16, read_only, in_columns, every_other, thin, frame,
+             with_missing, whole):  # fmt: skip
+    add_fit(f"tree of {form.__name__}", TREE(random_state=0), two, form)
+    add_fit(f"regression tree of {form.__name__}", TREE_R(random_state=0), amounts, form)
+    add_fit(f"forest of {form.__name__}", FOREST(8, random_state=0), words, form)
+    add_fit(f"regression forest of {form.__name__}", FOREST_R(8, random_state=0), amounts, form)
+for form in (as_float32, as_int, as_uint8, read_only, in_columns, every_other, thin):
+    add_fit(f"svm of {form.__name__}", ew.SVC(), words, form)
+    add_fit(f"svr of {form.__name__}", ew.SVR(), amounts, form)
+    add_fit(f"perceptron of {form.__name__}", ew.Perceptron(random_state=0), words, form)
+    add_fit(f"kernel perceptron of {form.__name__}", ew.KernelPerceptron(max_iter=5), words, form)
+    add_fit(f"pca of {form.__name__}", ew.PCA(3), None, form)
+    add_fit(f"expansion of {form.__name__}", ew.PolynomialExpansion(), None, form)
+for criterion in ("gini", "entropy", "error"):
+    for n_rows in (N_ROWS, N_LARGE, N_HUGE):
+        add_fit(f"tree by {criterion}, {n_rows} rows", TREE(criterion=criterion, random_state=0), seven, n_rows=n_rows)
+        add_fit(
+            f"forest by {criterion}, {n_rows} rows", FOREST(4, criterion=criterion, random_state=0), two, n_rows=n_rows
+        )
+for criterion in ("squared_error", "friedman_mse", "absolute_error", "poisson"):
+    target = counts if criterion == "poisson" else amounts
+    for n_rows in (N_ROWS, N_LARGE):
+        add_fit(
+            f"tree by {criterion}, {n_rows} rows", TREE_R(criterion=criterion, random_state=0), target, n_rows=n_rows
+        )
+    add_fit(f"forest by {criterion}", FOREST_R(4, criterion=criterion, random_state=0), target)
+for weight in (weights, whole_weights):
+    add_fit(f"tree with {weight.__name__}", TREE(random_state=0), words, weight=weight)
+    add_fit(f"regression tree with {weight.__name__}", TREE_R(random_state=0), amounts, weight=weight)
+    add_fit(f"large tree with {weight.__name__}", TREE(random_state=0), words, weight=weight, n_rows=N_HUGE)
+    add_fit(f"forest with {weight.__name__}", FOREST(4, random_state=0), words, weight=weight)
+    add_fit(f"large forest with {weight.__name__}", FOREST(4, random_state=0), words, weight=weight, n_rows=N_LARGE)
+    add_fit(f"regression forest with {weight.__name__}", FOREST_R(4, random_state=0), amounts, weight=weight)
+    add_fit(
+        f"bagging with {weight.__name__}", ew.BaggingClassifier(n_estimators=4, random_state=0), words, weight=weight
+    )
+    add_fit(f"svm with {weight.__name__}", ew.SVC(), words, weight=weight)
+    add_fit(f"svr with {weight.__name__}", ew.SVR(), amounts, weight=weight)
+    add_fit(f"perceptron with {weight.__name__}", ew.Perceptron(random_state=0), words, weight=weight)
+    add_fit(f"kernel perceptron with {weight.__name__}", ew.KernelPerceptron(max_iter=5), words, weight=weight)
+    add_fit(f"pca with {weight.__name__}", ew.PCA(3), None, weight=weight)
+add_fit("tree, depth 3", TREE(max_depth=3, random_state=0), words)
+add_fit("tree, 10 leaves", TREE(max_leaf_nodes=10, random_state=0), words)
+add_fit("tree, balanced", TREE(class_weight="balanced", random_state=0), words)
+add_fit("tree, random splits", TREE(splitter="random", random_state=0), words)
+add_fit("tree, few columns a node", TREE(max_features="sqrt", random_state=0), words)
+add_fit("tree, monotone", TREE(monotonic_cst=[1] + [0] * 7, random_state=0), two)
+add_fit("tree, pruned by alpha", TREE(ccp_alpha=0.01, random_state=0), words)
+add_fit("tree, pruned by validation", TREE(prune="validation", random_state=0), words)
+add_fit("tree, pruned by folds", TREE(prune="cost_complexity_cv", random_state=0), words)
+add_fit("tree, min_samples_leaf", TREE(min_samples_leaf=5, random_state=0), words)
+add_fit("tree, multiway", TREE(categorical_split="multiway", random_state=0), words, frame)
+add_fit("tree, several outputs", TREE(random_state=0), lambda X: np.column_stack([two(X), seven(X)]), verified=False)
+add_fit("tree, large with missing", TREE(random_state=0), two, with_missing, n_rows=N_LARGE)
+add_fit("tree, large frame", TREE(random_state=0), two, frame, n_rows=N_LARGE)
+add_fit("tree, large and thin", TREE(random_state=0), two, thin, n_rows=N_LARGE)
+add_fit("tree, wide", TREE(random_state=0), two, n_columns=400)
+add_fit("regression tree, several outputs", TREE_R(random_state=0), both, verified=False)
+add_fit("regression tree, pruned by folds", TREE_R(prune="cost_complexity_cv", random_state=0), amounts)
+add_fit("regression tree, large frame", TREE_R(random_state=0), amounts, frame, n_rows=N_LARGE)
+add_fit("regression tree, monotone", TREE_R(monotonic_cst=[1] + [0] * 7, random_state=0), amounts)
+add_fit("forest, out of bag", FOREST(30, oob_score=True, random_state=0), words)
+add_fit("forest, large with missing", FOREST(4, random_state=0), words, with_missing, n_rows=N_LARGE)
+add_fit("forest, large frame", FOREST(4, random_state=0), words, frame, n_rows=N_LARGE)
+add_fit("forest, large and thin", FOREST(4, random_state=0), words, thin, n_rows=N_LARGE)
+add_fit("forest, wide", FOREST(8, random_state=0), words, n_columns=800)
+add_fit("forest, two threads", FOREST(8, n_jobs=2, random_state=0), words)
+add_fit("forest, best first", FOREST(8, max_leaf_nodes=20, random_state=0), words)
+add_fit("forest, balanced", FOREST(8, class_weight="balanced_subsample", random_state=0), words)
+add_fit("forest, all rows", FOREST(4, bootstrap=False, random_state=0), words)
+add_fit(
+    "forest, several outputs", FOREST(4, random_state=0), lambda X: np.column_stack([two(X), seven(X)]), verified=False
+)
+add_fit("forest, very many rows", FOREST(6, max_depth=12, random_state=0), seven, n_rows=80_000, verified=False)
+add_fit("regression forest, out of bag", FOREST_R(30, oob_score=True, random_state=0), amounts)
+add_fit("regression forest, large", FOREST_R(3, random_state=0), amounts, n_rows=N_HUGE)
+add_fit("regression forest, several outputs", FOREST_R(4, random_state=0), both, verified=False)
+add_fit("bagging", ew.BaggingClassifier(n_estimators=4, random_state=0), words)
+add_fit("bagging, out of bag", ew.BaggingClassifier(n_estimators=30, oob_score=True, random_state=0), words)
+add_fit("bagging of machines", ew.BaggingClassifier(ew.SVC(), n_estimators=3, random_state=0), two)
+add_fit("bagging of perceptrons", ew.BaggingClassifier(ew.Perceptron(), n_estimators=3, random_state=0), two)
+add_fit("bagging for regression", ew.BaggingRegressor(n_estimators=4, random_state=0), amounts)
+add_fit("bagging of support vector regression", ew.BaggingRegressor(ew.SVR(), n_estimators=3, random_state=0), amounts)
+for kernel in ("linear", "poly", "rbf", "sigmoid", "laplacian"):
+    for form in (as_float32, whole, thin):
+        add_fit(f"svm, {kernel}, {form.__name__}", ew.SVC(kernel=kernel), words, form, verified=kernel != "sigmoid")
+        add_fit(f"svr, {kernel}, {form.__name__}", ew.SVR(kernel=kernel), amounts, form, verified=kernel != "sigmoid")
+        add_fit(
+            f"kernel perceptron, {kernel}, {form.__name__}",
+            ew.KernelPerceptron(kernel=kernel, vote="averaged", max_iter=3), words, form,
+        )  # fmt: skip
+add_fit("svm, squared slack", ew.SVC(slack="squared"), two)
+add_fit("svm, balanced", ew.SVC(class_weight="balanced"), words)
+add_fit("svm, large", ew.SVC(C=0.1), two, n_rows=N_LARGE)
+add_fit("svm, large linear", ew.SVC(kernel="linear", C=0.01, max_iter=2000), two, n_rows=N_LARGE)
+add_fit("svr, large", ew.SVR(C=0.1), amounts, n_rows=N_LARGE)
+add_fit("kernel perceptron, voted", ew.KernelPerceptron(vote="voted", max_iter=5), words)
+add_fit("kernel perceptron, budget", ew.KernelPerceptron(max_support=20, max_iter=5), two)
+for penalty in (None, "l1", "l2", "elasticnet"):
+    add_fit(f"perceptron, {penalty}", ew.Perceptron(penalty=penalty, random_state=0), words)
+    add_fit(f"thin perceptron, {penalty}", ew.Perceptron(penalty=penalty, random_state=0), words, thin)
+add_fit("perceptron, early stopping", ew.Perceptron(early_stopping=True, random_state=0), words)
+add_fit(
+    "perceptron, averaged", ew.Perceptron(average=True, random_state=0), words
+) if "average" in ew.Perceptron.PARAMS else None
+for solver in ("auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "oja", "gram_eigh",
+               "gram_refined"):  # fmt: skip
+    for form in (as_float32, lambda X: X):
+        dtype = "float32" if form is as_float32 else "float64"
+        add_fit(f"pca, {solver}, {dtype}", ew.PCA(3, svd_solver=solver), None, form)
+        add_fit(f"wide pca, {solver}, {dtype}", ew.PCA(3, svd_solver=solver), None, form, n_columns=700)
+add_fit("pca of pixels", ew.PCA(5), None, lambda X: as_uint8(X) / 255.0, n_rows=1000, n_columns=100)
+add_fit("wide pca of pixels", ew.PCA(5), None, lambda X: as_uint8(X) / 255.0, n_columns=3000)
+add_fit(
+    "wide pca of float32 pixels", ew.PCA(5), None, lambda X: (as_uint8(X) / 255.0).astype(np.float32), n_columns=3000
+)
+add_fit("pca of genotypes", ew.PCA(5), None, lambda X: np.digitize(X, [0, 1]).astype(np.float32), n_columns=3000)
+add_fit("pca of noise, wide", ew.PCA(2), None, as_float32, n_columns=9000)
+add_fit("pca, all components", ew.PCA(), None)
+add_fit("pca, share of variance", ew.PCA(0.9), None, n_columns=50)
+add_fit("pca, mle", ew.PCA("mle"), None)
+add_fit("pca, scaled and whitened", ew.PCA(3, scale=True, whiten=True), None)
+add_fit("pca of missing values", ew.PCA(2, missing="em"), None, with_missing)
+add_fit("pca, long", ew.PCA(3), None, n_rows=N_HUGE)
+add_fit("pca, long float32", ew.PCA(3), None, as_float32, n_rows=N_HUGE)
+add_fit("thin wide pca", ew.PCA(3), None, thin, n_columns=700)
+add_fit("expansion, degree 3", ew.PolynomialExpansion(degree=3), None)
+add_fit("expansion, thin output", ew.PolynomialExpansion(sparse_output=True), None, thin)
+add_fit("encoder", ew.TableEncoder(), None, frame)
+add_fit("encoder with missing", ew.TableEncoder(), None, with_missing)
+
+
+@call("pca, partial_fit")
+def partial_pca() -> Any:
+    model = ew.PCA(3)
+    for start in range(0, N_ROWS, 100):
+        model.partial_fit(table()[start : start + 100])
+    return model.components_, model.inverse_transform(model.transform(table()))
+
+
+@call("pca, score")
+def scored_pca() -> Any:
+    return ew.PCA(3).fit(table()).score_samples(table())
+
+
+@call("svm on a precomputed kernel")
+def precomputed_svm() -> Any:
+    X = table()
+    K = X @ X.T
+    return ew.SVC(kernel="precomputed").fit(K, two(X)).decision_function(K)
+
+
+@call("svm by a user's own kernel")
+def own_kernel_svm() -> Any:
+    X = table()
+    return ew.SVC(kernel=lambda A, B: (A @ B.T + 1) ** 2).fit(X, two(X)).decision_function(X)
+
+
+@call("kernel perceptron on a precomputed kernel")
+def precomputed_perceptron() -> Any:
+    X = table()
+    K = X @ X.T
+    return ew.KernelPerceptron(kernel="precomputed", max_iter=5).fit(K, two(X)).decision_function(K)
+
+
+@call("check_mercer")
+def mercer() -> Any:
+    return ew.check_mercer("rbf", table()).smallest
+
+
+@call("perceptron, partial_fit")
+def partial_perceptron() -> Any:
+    X = table()
+    return ew.Perceptron().partial_fit(X, words(X), classes=np.unique(words(X))).decision_function(X)
+
+
+@call("grid search over a scaled machine")
+def searched_svm() -> Any:
+    X = table()
+    search = GridSearchCV(make_pipeline(StandardScaler(), ew.SVC()), {"svc__C": [0.1, 1.0]}, cv=2).fit(X, words(X))
+    return search.cv_results_["mean_test_score"]
+
+
+@call("cross-validated forest")
+def validated_forest() -> Any:
+    X = table()
+    return cross_val_score(FOREST(8, random_state=0), X, words(X), cv=2)
+
+
+@call("importances and paths of a forest")
+def forest_insight() -> Any:
+    X = table()
+    model = FOREST(4, random_state=0).fit(X, words(X))
+    return model.feature_importances_, model.decision_path(X)[0], model.estimators_[0].predict(X)
+
+
+@call("paths, rules and pruning of a tree")
+def tree_insight() -> Any:
+    X = table()
+    model = TREE(random_state=0).fit(X, words(X))
+    path = model.cost_complexity_pruning_path(X, words(X))
+    return model.decision_path(X), path.ccp_alphas, model.get_depth(), str(ew.rules(model))
+
+
+@call("forest, warm start")
+def warm_forest() -> Any:
+    X = table()
+    model = FOREST(4, warm_start=True, random_state=0).fit(X, words(X))
+    return model.set_params(n_estimators=8).fit(X, words(X)).predict_proba(X)
+
+
+@call("forest from its file, on one row")
+def loaded_forest() -> Any:
+    X = table()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.safetensors"
+        ew.save(FOREST(4, random_state=0).fit(X, words(X)), path)
+        return ew.load(path).predict_proba(X[:1])
+
+
+@call("machine from its file")
+def loaded_svm() -> Any:
+    X = table()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.safetensors"
+        ew.save(ew.SVC().fit(X, words(X)), path)
+        return ew.load(path).decision_function(X)
+
+
+def numbers_in(value: Any) -> Iterator[bytes]:
+    """Yield the bits of everything a call has computed."""
+    if sparse.issparse(value):
+        value = value.toarray()
+    if isinstance(value, dict):
+        value = [part for key in sorted(value) for part in (key, value[key])]
+    if hasattr(value, "FITTED"):
+        value = [getattr(value, key) for key in sorted(value.FITTED) if hasattr(value, key) and key != "certificate_"]
+    if isinstance(value, (list, tuple)):
+        for part in value:
+            yield from numbers_in(part)
+    elif isinstance(value, np.ndarray) and value.dtype != object:
+        yield np.ascontiguousarray(value).tobytes()
+    else:
+        yield repr(value).encode()
