@@ -1,6 +1,6 @@
 """Makes the store: ``python -m eigenwood.compiling.build --levels host`` (or ``all``, or names such as ``v2 v3``).
 
-    signatures.txt ──► one process a core, which believes to be a machine of the level ──► machine code ──► one file a level
+    signatures.txt ──► a process for each core, set to the level ──► machine code ──► a file for each level
 
 Nothing that is compiled here runs, so any machine of the platform can make the code of any level.
 """
@@ -11,7 +11,6 @@ import argparse
 import gc
 import multiprocessing
 import os
-import sys
 import time
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -56,7 +55,7 @@ def build(level: Level, folder: Path, n_processes: int) -> Path:
 
 
 def made(entry: tuple[str, str]) -> Made:
-    """Return the machine code of an entry, for the level that this process believes to have."""
+    """Return the machine code of an entry, for the level that this process is set to."""
     place, text = entry
     compiled = compile_entry(class_at(place), types_of(text))
     code = compiled.library._get_compiled_object()
@@ -64,6 +63,10 @@ def made(entry: tuple[str, str]) -> Made:
     description = compiled.fndesc
     symbol, environment = description.llvm_cpython_wrapper_name, description.env_name
     return Made(place, text, code, symbol, environment, constants, undefined_symbols(code))
+
+
+def say(words: str) -> None:
+    print(f"eigenwood: {words}", flush=True)
 
 
 def main() -> None:
@@ -74,16 +77,14 @@ def main() -> None:
     asked = parser.parse_args()
     levels = levels_named(asked.levels)
     if not levels:
-        print("eigenwood: no machine code is made for this processor; kernels are compiled when they are first used.")
+        say("no machine code is made for this processor; kernels are compiled when they are first used.")
     for level in levels:
         start = time.perf_counter()
-        print(
-            f"eigenwood: compiling {len(list(listed()))} kernels for x86-64-{level.name}, so that no user waits for it …"
-        )
-        sys.stdout.flush()
+        n_entries = sum(1 for _ in listed())
+        say(f"compiling {n_entries} kernels for x86-64-{level.name}, so that nobody waits for it later")
         path = build(level, asked.out, asked.processes)
         size = path.stat().st_size / 1e6
-        print(f"eigenwood: {path.name}, {size:.1f} MB, {time.perf_counter() - start:.0f} s")
+        say(f"{path.name}, {size:.1f} MB, {time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":

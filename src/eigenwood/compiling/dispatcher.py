@@ -14,10 +14,11 @@ with, Numba's own way is taken: slower to compile, the same functions.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from numba.core import itanium_mangler, types
+from numba import types
+from numba.core import itanium_mangler
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, Flags
@@ -30,6 +31,8 @@ from eigenwood.compiling.notice import CLOCK
 from eigenwood.compiling.signatures import NoTextError, place_of, text_of
 from eigenwood.compiling.stamp import source_stamp
 
+Kinds = tuple[types.Type, ...]
+
 
 class InnerLibrary(JITCodeLibrary):
     """LLVM code of a kernel that another one calls: never optimised as a module, never emitted."""
@@ -41,6 +44,8 @@ class InnerLibrary(JITCodeLibrary):
 
 class EntryLibrary(JITCodeLibrary):
     """LLVM code of an entry: all kernels below it are linked in, each once, and then it is optimised and emitted."""
+
+    _linking_libraries: list[JITCodeLibrary]
 
     def finalize(self) -> None:
         self._linking_libraries = all_below(self._linking_libraries)
@@ -102,9 +107,7 @@ class EntryCompiler(KernelCompiler):
     library_class = EntryLibrary
 
 
-def short_name(
-    name: str, args: tuple[types.Type, ...], *, abi_tags: tuple[str, ...] = (), uid: int | None = None
-) -> str:
+def short_name(name: str, args: Kinds, *, abi_tags: Sequence[str] = (), uid: int | None = None) -> str:
     """Return a symbol that is unique to a kernel, its types and its flags.
 
     Numba writes all types out, which for records of many arrays is thousands of letters, at every call.
@@ -132,7 +135,7 @@ class EntryDispatcher(CPUDispatcher):
         self._cache = EntryCache(self.py_func)
 
 
-def compile_entry(kernel: Kernel, kinds: tuple[types.Type, ...]) -> CompileResult:
+def compile_entry(kernel: Kernel, kinds: Kinds) -> CompileResult:
     """Return what Numba makes of a kernel that Python calls with these types; nothing is read from or left on disk."""
     entries = EntryDispatcher(kernel)
     entries.compile(kinds)
@@ -144,7 +147,7 @@ class Kernel(CPUDispatcher):
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         super().__init__(function, targetoptions=options, pipeline_class=InnerCompiler)
-        self.entry_points: dict[tuple[types.Type, ...], Callable[..., Any]] = {}
+        self.entry_points: dict[Kinds, Callable[..., Any]] = {}
         self._entries: EntryDispatcher | None = None
 
     def add_overload(self, compiled) -> None:
@@ -161,7 +164,7 @@ class Kernel(CPUDispatcher):
         self._insert([kind._code for kind in kinds], entry, False)  # which does not hold it: entry_points does
         return entry
 
-    def _shipped(self, kinds: tuple[types.Type, ...]) -> Callable[..., Any] | None:
+    def _shipped(self, kinds: Kinds) -> Callable[..., Any] | None:
         store = chosen().store
         if store is None:
             return None
@@ -172,7 +175,7 @@ class Kernel(CPUDispatcher):
         code = None if found is None else store.object_code(found)
         return None if found is None or code is None else linked(self.py_func, found, code)
 
-    def _compiled(self, kinds: tuple[types.Type, ...]) -> Callable[..., Any]:
+    def _compiled(self, kinds: Kinds) -> Callable[..., Any]:
         self._compilation_chain_init_hook()
         if self._entries is None:
             self._entries = EntryDispatcher(self)

@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 PATIENCE = 1.0  # seconds of compiling, all together, that need no word
-LINE = "eigenwood: compiling for this machine; this happens once, later runs find the code on disk ('eigenwood info' says why)."
+LINE = (
+    "eigenwood: compiling for this machine. This happens once; later runs find the code on disk. "
+    "'eigenwood info' says why no ready-made code was used."
+)
 
 
 class _Clock:
@@ -18,7 +21,6 @@ class _Clock:
     def __init__(self) -> None:
         self.seconds = 0.0
         self.has_spoken = False
-        self._depth = 0
 
     @contextmanager
     def running(self) -> Iterator[None]:

@@ -104,8 +104,13 @@ def _element(name: str) -> types.Type:
         return SCALARS[name]
     fields, size = name[1:-1].split("; ")
     names, formats, offsets = zip(*(field.split() for field in fields.split(", ")), strict=True)
-    layout = {"names": names, "formats": formats, "offsets": list(map(int, offsets)), "itemsize": int(size)}
-    return from_dtype(np.dtype(layout))
+    layout: dict[str, Any] = {
+        "names": names,
+        "formats": formats,
+        "offsets": list(map(int, offsets)),
+        "itemsize": int(size),
+    }
+    return from_dtype(np.dtype(layout))  # type: ignore[call-overload]
 
 
 def class_at(where: str) -> Any:

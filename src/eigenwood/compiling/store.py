@@ -6,8 +6,8 @@
     index     JSON: what the code was made for, and where each entry lies with its own digest
     objects   ELF object files, one after the other, as LLVM emitted them
 
-The file's name says what it fits: Python, platform, Numba, llvmlite and level. The stamp in the index says of which source
-it was made. Whatever does not fit, is cut off or was changed is as if it were not there: Numba compiles instead.
+The file's name says what it fits: Python, platform, Numba, llvmlite and level. The stamp in the index says which source
+it was made of. Whatever does not fit, is cut off or was changed is as if it were not there: Numba compiles instead.
 """
 
 from __future__ import annotations

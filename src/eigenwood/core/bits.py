@@ -36,7 +36,7 @@ def _count_trailing_zeros(typingctx, word):
 @overload(lowest_bit)
 def _compiled_lowest_bit(word):
     """One machine instruction in place of Python's arithmetic."""
-    return lambda word: types.int64(_count_trailing_zeros(types.uint64(word)))  # type: ignore[call-arg]
+    return lambda word: types.int64(_count_trailing_zeros(types.uint64(word)))
 
 
 @njit

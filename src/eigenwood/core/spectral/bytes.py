@@ -30,7 +30,7 @@ OFFSET = 128  # makes a code a number without a sign
 
 
 def multiplies_bytes() -> bool:
-    """Return whether the code of this process has the instruction; without it, whole numbers are slower than float32."""
+    """Return whether this process has code with the instruction; without it, whole numbers are slower than float32."""
     return VNNI in code_features()
 
 
@@ -107,7 +107,7 @@ def write_tile(codes, i, j, products):
 
 @overload(write_tile)
 def _compiled_write_tile(codes, i, j, products):
-    return lambda codes, i, j, products: _write_tile(codes, i, j, products)  # type: ignore[call-arg]
+    return lambda codes, i, j, products: _write_tile(codes, i, j, products)
 
 
 @intrinsic
