@@ -21,7 +21,7 @@ def fetch_row(table, i):
 def _compiled_fetch_row(table, i):
     def fetch(table, i):
         for j in range(0, table.shape[1], LINE):
-            _fetch(table, i, j)  # type: ignore[call-arg]
+            _fetch(table, i, j)
 
     return fetch
 
