@@ -29,8 +29,9 @@ class MachineCode(BuildHookInterface):
             return
         self._folder = tempfile.TemporaryDirectory()
         command = [sys.executable, "-m", "eigenwood.compiling.build", "--out", self._folder.name, "--levels"]
-        source = str(Path(self.root) / "src")
-        done = subprocess.run([*command, *levels.split()], env={**os.environ, "PYTHONPATH": source})
+        # what pip has installed for this build is found by PYTHONPATH, too
+        path = os.pathsep.join(filter(None, [str(Path(self.root) / "src"), os.environ.get("PYTHONPATH")]))
+        done = subprocess.run([*command, *levels.split()], env={**os.environ, "PYTHONPATH": path})
         if done.returncode:
             print("eigenwood: the kernels were not compiled; they will be when they are first used.", flush=True)
             return

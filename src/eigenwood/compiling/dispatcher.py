@@ -106,6 +106,10 @@ class InnerCompiler(KernelCompiler):
 class EntryCompiler(KernelCompiler):
     library_class = EntryLibrary
 
+    def compile_extra(self, function):
+        with CLOCK.running():
+            return super().compile_extra(function)
+
 
 def short_name(name: str, args: Kinds, *, abi_tags: Sequence[str] = (), uid: int | None = None) -> str:
     """Return a symbol that is unique to a kernel, its types and its flags.
@@ -180,5 +184,4 @@ class Kernel(CPUDispatcher):
         if self._entries is None:
             self._entries = EntryDispatcher(self)
             self._entries.enable_caching()
-        with CLOCK.running():
-            return self._entries.compile(kinds)
+        return self._entries.compile(kinds)
