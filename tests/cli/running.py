@@ -23,6 +23,7 @@ PLAIN = {"COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"}
 
 WAITING = """
 import json, os, sys
+import eigenwood.cli.jobs
 import eigenwood.cli.main as command
 
 for line in sys.stdin:

@@ -21,7 +21,7 @@ from tests.runs import fakes
 pytestmark = pytest.mark.slow
 
 # in the order of use: each leaves what the next needs
-COMMANDS = ["learn", "predict", "show", "verify", "reduce", "datasets"]
+COMMANDS = ["learn", "predict", "show", "verify", "reduce", "datasets", "info"]
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def test_debug_shows_the_traceback(folder):
 
 
 def test_a_failed_job_is_status_1(folder):
-    broken = "import eigenwood.cli.main as command; command.learn = lambda *_: 1 / 0; command.main()"
+    broken = "import eigenwood.cli.main as command, eigenwood.cli.jobs as jobs; jobs.learn = lambda *_: 1 / 0; command.main()"
     done = ran("learn play_tennis", folder, broken)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr

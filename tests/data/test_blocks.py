@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from eigenwood.data.blocks import BLOCK_BYTES, blocks, default_block_rows, regrouped
+from eigenwood.data.blocks import BLOCK_BYTES, blocks, default_block_rows
+from eigenwood.data.row_blocks import regrouped
 from eigenwood.data.tables import read_table
 from eigenwood.errors import TableError
 

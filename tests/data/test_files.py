@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from eigenwood.data.files import ending, stem, whole_file
+from eigenwood.data.naming import ending, stem, whole_file
 from eigenwood.data.tables import read_table, write_table
 from eigenwood.errors import TableError
 

@@ -25,7 +25,8 @@ from threadpoolctl import threadpool_limits
 
 import eigenwood
 from eigenwood import PCA, verify
-from eigenwood.data.blocks import Blocks, blocks
+from eigenwood.data.blocks import blocks
+from eigenwood.data.row_blocks import Blocks
 from eigenwood.estimators import pca_growing, pca_routes, pca_sources
 from tests.estimators.exam import Recorder
 from tests.models.crafting import assert_one_sentence

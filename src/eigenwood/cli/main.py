@@ -1,4 +1,4 @@
-"""The command. Each function reads like the picture: load → run → report.
+"""The command: its words, and what they mean. What a command does is in ``jobs``.
 
 Exit status: 0 done, 2 bad input (one sentence), 1 a failed job; no traceback without ``--debug``.
 """
@@ -6,42 +6,19 @@ Exit status: 0 done, 2 bad input (one sentence), 1 a failed job; no traceback wi
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from eigenwood.cli.progress import Shown
-from eigenwood.cli.sources import (
-    check_outputs,
-    component_count,
-    names_in,
-    output_folder,
-    rows_of,
-    run_beside,
-    table_and_target,
-)
-from eigenwood.data import datasets as sets
-from eigenwood.data.tables import write_table
 from eigenwood.errors import InputError, MissingExtraError
-from eigenwood.models.file import load, save
-from eigenwood.report.html import reduce_page, run_page
-from eigenwood.report.model import model_summary
-from eigenwood.report.reducing import left_out_words
-from eigenwood.report.terminal import reduce_summary, run_summary
-from eigenwood.runs.learn import learn
-from eigenwood.runs.record import MODEL_FILE, REPORT_FILE, RUN_FILE, write_text
-from eigenwood.runs.reduce import choose_columns, reduce
-from eigenwood.runs.reducers import METHODS, SCALES, ReduceSettings, check_settings
-from eigenwood.runs.settings import Settings
-from eigenwood.runs.use import predicted, verified, verified_rows
+from eigenwood.runs.names import METHOD_NAMES, SCALE_NAMES
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown"
 )
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 TABLE = Annotated[str, typer.Argument(help="A CSV, TSV, Parquet or Arrow file, or a name from 'eigenwood datasets'.")]
 MODEL = Annotated[Path, typer.Argument(help="A model file written by 'eigenwood learn' or 'eigenwood reduce --save'.")]
@@ -72,16 +49,7 @@ def learn_command(
 
         eigenwood learn heart --target disease --out heart-run
     """
-    source, target = table_and_target(table, target)
-    folder = output_folder(out_dir or Path(f"eigenwood-{source.name}"))
-    with Shown(err) as shown:
-        learned = learn(source, target, Settings(seed, test_fraction, time_limit), shown)
-    folder.mkdir(parents=True, exist_ok=True)
-    save(learned.model, folder / MODEL_FILE)
-    write_text(folder / REPORT_FILE, run_page(learned.run))
-    learned.run.save(folder / RUN_FILE)
-    out.print(run_summary(learned.run))
-    out.print(f"Written: {folder / MODEL_FILE}, {folder / RUN_FILE}, {folder / REPORT_FILE}")
+    jobs().learn(table, target, out_dir, seed, test_fraction, time_limit)
 
 
 @app.command()
@@ -96,14 +64,7 @@ def predict(
 
         eigenwood predict heart-run/model.safetensors heart --out predictions.csv
     """
-    fitted = load(model)
-    source, _ = table_and_target(table, None, needed=False)
-    predictions = predicted(fitted, source)
-    if out_file is None:
-        out.print("\n".join(str(label) for label in predictions["prediction"].to_pylist()), markup=False)
-    else:
-        write_table(predictions, out_file)
-        out.print(f"Written: {out_file} ({predictions.num_rows} predictions)")
+    jobs().predict(model, table, out_file)
 
 
 @app.command()
@@ -114,8 +75,7 @@ def show(model: MODEL) -> None:
 
         eigenwood show heart-run/model.safetensors
     """
-    fitted = load(model)
-    out.print(model_summary(fitted))
+    jobs().show(model)
 
 
 @app.command()
@@ -128,17 +88,7 @@ def verify(model: MODEL, table: TABLE, target: TARGET = None) -> None:
 
     A PCA that reduce saved has no target; its table may be any that reduce takes.
     """
-    fitted = load(model)
-    if hasattr(fitted, "predict"):
-        run = run_beside(model)
-        source, target = table_and_target(table, target or (run.target if run else None))
-        certificate, rows = verified(fitted, source, target, run)
-    else:
-        certificate, rows = verified_rows(fitted, rows_of(table).source)
-    out.print(certificate)
-    out.print(f"Recomputed on {rows}: {certificate.verdict()}.")
-    if not certificate.holds:
-        raise typer.Exit(1)
+    jobs().verify(model, table, target)
 
 
 @app.command("reduce")
@@ -150,10 +100,10 @@ def reduce_command(
     components: Annotated[
         str, typer.Option("--components", "-k", help="How many; or the share of the variance they must hold, as 0.9.")
     ] = "2",
-    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "pca",
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}.")] = "pca",
     columns: Annotated[str | None, typer.Option(help="Columns to use, as a,b; default: all that hold numbers.")] = None,
     keep: Annotated[str | None, typer.Option(help="Columns to copy to the result, as id,label.")] = None,
-    scale: Annotated[str, typer.Option(help=f"Divide columns: one of {', '.join(SCALES)}.")] = "none",
+    scale: Annotated[str, typer.Option(help=f"Divide columns: one of {', '.join(SCALE_NAMES)}.")] = "none",
     missing: Annotated[str | None, typer.Option(help="Fill missing values: mean, or em, a low-rank fit.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Draws what a method draws at random.")] = 0,
     time_limit: Annotated[float | None, typer.Option(min=0.1, help="Seconds for the fit of a pca.")] = None,
@@ -166,22 +116,8 @@ def reduce_command(
 
         eigenwood reduce uk_foods -k 2 --keep country --out foods.csv
     """
-    settings = ReduceSettings(component_count(components), method, scale, missing, seed, time_limit)
-    check_settings(settings, is_saved=model_file is not None)
-    check_outputs(table, {"--out": out_file, "--save": model_file, "--report": page_file})
-    rows = rows_of(table)
-    chosen = choose_columns(rows.source, names_in(columns), names_in(keep), rows.target)
-    if chosen.left_out:
-        err.print(f"left out: {left_out_words(chosen.left_out)}", markup=False)
-    with Shown(err) as shown:
-        model, record = reduce(rows.source, rows.name, chosen, out_file, settings, shown)
-    out.print(reduce_summary(record))
-    if model_file is not None:
-        save(model, model_file)
-    if page_file is not None:
-        write_text(page_file, reduce_page(record))
-    written = [str(path) for path in (out_file, model_file, page_file) if path is not None]
-    out.print(f"Written: {', '.join(written)}", markup=False)
+    files = (table, out_file, columns, keep, model_file, page_file)
+    jobs().reduce(files, components, method, scale, missing, seed, time_limit)
 
 
 @app.command()
@@ -192,8 +128,23 @@ def datasets() -> None:
 
         eigenwood datasets
     """
-    for name, line in sets.describe().items():
-        out.print(f"{name:20}{line}", markup=False)
+    jobs().datasets()
+
+
+@app.command()
+def info() -> None:
+    """Say which versions and which machine code are in use, and why.
+
+    Example:
+
+        eigenwood info
+    """
+    jobs().info()
+
+
+def jobs() -> ModuleType:
+    """Return what the commands do; it is imported when one of them runs, since help needs none of it."""
+    return import_module("eigenwood.cli.jobs")
 
 
 def main() -> None:
@@ -211,5 +162,5 @@ def main() -> None:
 def _leave(problem: BaseException, sentence: str, status: int) -> None:
     if "--debug" in sys.argv:
         raise problem
-    err.print(f"eigenwood: {sentence}", markup=False)
+    typer.echo(f"eigenwood: {sentence}", err=True)
     raise SystemExit(status)

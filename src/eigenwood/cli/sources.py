@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eigenwood.data import datasets
-from eigenwood.data.files import stem
+from eigenwood.data.naming import stem
 from eigenwood.data.tables import Table, read_table
 from eigenwood.errors import InputError
 from eigenwood.runs.record import RUN_FILE, Run

@@ -43,6 +43,8 @@ def build(level: Level, folder: Path, n_processes: int) -> Path:
     path = folder / file_name(level.name, numba.__version__, llvmlite.__version__)
     # records of many arrays take longest: they go first, so that no process waits for another at the end
     entries = sorted(listed(), key=lambda entry: len(entry[1]), reverse=True)
+    for place, _ in entries:
+        class_at(place)  # what cannot be imported is noticed now, not after a minute
     variables = {**level.environment(), SWITCH: JIT}
     os.environ.update(variables)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +12,7 @@ import llvmlite
 import numba
 from numba.core import config
 
+import eigenwood
 from eigenwood.compiling.levels import Level, levels_within, target_features
 from eigenwood.compiling.stamp import source_stamp
 from eigenwood.compiling.store import FOLDER, BadStoreError, Store, file_name
@@ -78,3 +80,19 @@ def code_features() -> frozenset[str]:
     """Return the instructions that the code of this process may use: the store's level's, or the machine's."""
     level = chosen().level
     return target_features() if level is None else level.features
+
+
+def description() -> dict[str, str]:
+    """Return what is in use, in words for people."""
+    store, level, reason = chosen()
+    if store is None or level is None:
+        code = f"compiled on this machine, when a kernel is first used: {reason}"
+    else:
+        code = f"ready-made, {store.n_entries} kernels for x86-64-{level.name}: {reason}"
+    versions = {"Python": platform.python_version(), "Numba": numba.__version__, "llvmlite": llvmlite.__version__}
+    return {
+        "eigenwood": eigenwood.__version__,
+        "with": ", ".join(f"{name} {version}" for name, version in versions.items()),
+        "code": code,
+        "from": str(store.path) if store is not None else "Numba's compiler",
+    }

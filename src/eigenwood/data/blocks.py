@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,19 +21,7 @@ import pyarrow.dataset
 import pyarrow.ipc
 import pyarrow.parquet
 
-from eigenwood.data.files import (
-    ARROW_ENDINGS,
-    PARQUET_ENDINGS,
-    READ_ENDINGS,
-    check_is_file,
-    check_names,
-    is_text_file,
-    readable,
-    stream_text,
-    text_layout,
-    unknown_column,
-    unknown_ending,
-)
+from eigenwood.data.files import readable, stream_text, text_layout
 from eigenwood.data.genotypes import BLOCK_BYTES, genotypes
 from eigenwood.data.kinds import (
     MISSING_IN_FRAMES,
@@ -46,6 +34,17 @@ from eigenwood.data.kinds import (
     to_text,
     without_markers,
 )
+from eigenwood.data.naming import (
+    ARROW_ENDINGS,
+    PARQUET_ENDINGS,
+    READ_ENDINGS,
+    check_is_file,
+    check_names,
+    is_text_file,
+    unknown_column,
+    unknown_ending,
+)
+from eigenwood.data.row_blocks import Blocks
 from eigenwood.data.tables import FRAME_NAME, Table, narwhals_to_arrow, to_narwhals
 from eigenwood.errors import TableError
 
@@ -53,32 +52,6 @@ PAGE_BUFFER_BYTES = 2**16  # Parquet pages are read in this step, not a whole co
 BATCHES = 4  # of Parquet in a block: what Arrow holds of a batch, several times over, comes beside the block
 
 PERSON = "person"  # what the ids in a .fam file are called as a column
-
-Pieces = Callable[[], Iterable[np.ndarray]]
-Rows = TypeVar("Rows", np.ndarray, pa.Table)
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """Rows in blocks of ``block_rows``; each loop over it starts again at the first row.
-
-    >>> stream = blocks(np.arange(10.0).reshape(5, 2), block_rows=2)
-    >>> [block.shape for block in stream], stream.columns, stream.n_rows
-    ([(2, 2), (2, 2), (1, 2)], ('x0', 'x1'), 5)
-    """
-
-    columns: tuple[str, ...]
-    n_rows: int | None  # None where only reading to the end would tell, as in a CSV file
-    dtype: np.dtype
-    block_rows: int
-    pieces: Pieces  # starts the rows anew, cut wherever the source cuts them
-
-    @property
-    def n_columns(self) -> int:
-        return len(self.columns)
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return regrouped(self.pieces(), self.block_rows)
 
 
 def blocks(
@@ -340,30 +313,6 @@ def not_a_number(text, who, first_row, reading) -> TableError:
 def slices(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
     for start in range(0, batch.num_rows, rows):
         yield batch.slice(start, rows)
-
-
-def regrouped(
-    pieces: Iterable[Rows], block_rows: int, join: Callable[[list[Rows]], Rows] = np.concatenate
-) -> Iterator[Rows]:
-    """Yield the same rows, exactly ``block_rows`` at a time except the last."""
-    waiting: list[Rows] = []
-    n_waiting = 0
-    for piece in pieces:
-        start = 0
-        while start < len(piece):
-            part = piece[start : start + block_rows - n_waiting]
-            start += len(part)
-            waiting.append(part)
-            n_waiting += len(part)
-            if n_waiting == block_rows:
-                yield joined(waiting, join)
-                waiting, n_waiting = [], 0
-    if waiting:
-        yield joined(waiting, join)
-
-
-def joined(parts: list[Rows], join: Callable[[list[Rows]], Rows]) -> Rows:
-    return parts[0] if len(parts) == 1 else join(parts)
 
 
 # --- choices and checks ---------------------------------------------------------------------------

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from eigenwood.data.blocks import Blocks, Source, Stored, check_chosen, default_block_rows, open_source, regrouped
-from eigenwood.data.files import check_names
+from eigenwood.data.blocks import Source, Stored, check_chosen, default_block_rows, open_source
 from eigenwood.data.kinds import is_convertible
+from eigenwood.data.naming import check_names
+from eigenwood.data.row_blocks import Blocks, regrouped
 from eigenwood.data.tables import Table, clean_table
 from eigenwood.errors import TableError
 

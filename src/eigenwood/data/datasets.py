@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from eigenwood.data.files import listing, suggestion
+from eigenwood.data.naming import listing, suggestion
 from eigenwood.data.sets import bundled, genomes, images, tabular, texts
 from eigenwood.data.sets.bundled import bundled_file
 from eigenwood.data.sets.home import VARIABLE, data_home

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from eigenwood.data.files import check_is_file, check_names, filled, suggestion, text_errors
+from eigenwood.data.naming import check_is_file, check_names, suggestion
 from eigenwood.errors import MissingExtraError, TableError
 
 # Of columns here, of rows in ``blocks``: a few fit the last-level cache of a large machine and the memory of any.
@@ -160,6 +160,8 @@ def bed_reader() -> Any:
 
 def read_rows(path: Path) -> Iterator[list[str]]:
     """Yield the words of each row of a .bim or .fam file."""
+    from eigenwood.data.files import filled, text_errors  # which waits for Arrow
+
     check_is_file(path)
     with text_errors(path), open(path, encoding="utf-8") as lines:
         for row, line in enumerate(filled(lines), 1):

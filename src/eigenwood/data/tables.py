@@ -21,13 +21,7 @@ import narwhals as nw
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eigenwood.data.files import (
-    check_names,
-    is_text_file,
-    read_file,
-    stem,
-    unknown_column,
-)
+from eigenwood.data.files import read_file
 from eigenwood.data.kinds import (
     MISSING_IN_FRAMES,
     MISSING_IN_TEXT_FILES,
@@ -36,6 +30,7 @@ from eigenwood.data.kinds import (
     count_distinct,
     is_convertible,
 )
+from eigenwood.data.naming import check_names, is_text_file, stem, unknown_column
 from eigenwood.data.writing import write_rows
 from eigenwood.errors import TableError
 

@@ -21,7 +21,7 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet
 
-from eigenwood.data.files import ARROW_ENDINGS, DELIMITERS, PARQUET_ENDINGS, unknown_ending, whole_file
+from eigenwood.data.naming import ARROW_ENDINGS, DELIMITERS, PARQUET_ENDINGS, unknown_ending, whole_file
 from eigenwood.errors import TableError
 
 Sink = Callable[[pa.Table], None]  # takes the next rows

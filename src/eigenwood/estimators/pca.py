@@ -18,8 +18,8 @@ from eigenwood.core.spectral.filling import observed_scores, with_means
 from eigenwood.core.spectral.moments import Moments, merged, moments_of, no_moments
 from eigenwood.core.spectral.pairs import Wanted, products_of_columns
 from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
-from eigenwood.data.blocks import Blocks
 from eigenwood.data.genotypes import Genotypes
+from eigenwood.data.row_blocks import Blocks
 from eigenwood.errors import InputError
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.parameters import describe

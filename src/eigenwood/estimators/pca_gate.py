@@ -14,8 +14,8 @@ from sklearn import get_config
 from eigenwood.core.spectral.filling import column_means, observed_scores, with_means
 from eigenwood.core.spectral.moments import ColumnMoments, Moments
 from eigenwood.core.threads import row_blocks
-from eigenwood.data.blocks import Blocks
 from eigenwood.data.genotypes import Genotypes
+from eigenwood.data.row_blocks import Blocks
 from eigenwood.errors import InputError
 from eigenwood.estimators.pca_sources import ColumnStream, RowStream, Source, Whole
 from eigenwood.validation.arrays import check_finite, check_room, check_rows, check_weights

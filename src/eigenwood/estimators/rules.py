@@ -14,18 +14,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.tree.nodes import LEAF, Tree
 from eigenwood.errors import InputError
 from eigenwood.estimators.tree import DecisionTree
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 MOST_SHOWN = 200  # rules that are printed; the others are there to be looped over
 MOST_LABELS = 12  # categories that are spelt out in a sentence
@@ -191,6 +191,8 @@ class Rules(Sequence[Rule]):
         return self.leaves[place]
 
     def __str__(self) -> str:
+        from rich.console import Console  # only who prints rules waits for it
+
         console = Console(width=WIDTH, color_system=None, force_terminal=False)
         with console.capture() as capture:
             console.print(self.table())
@@ -203,6 +205,9 @@ class Rules(Sequence[Rule]):
 
     def table(self) -> Table:
         """Return the rules as a table for the terminal."""
+        from rich.table import Table
+        from rich.text import Text
+
         table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), caption=self._rest(), caption_justify="left")
         for place, heading in enumerate(self._headings()):
             table.add_column(heading, justify="left" if place < 2 else "right", no_wrap=place > 1)

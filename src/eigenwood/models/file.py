@@ -35,7 +35,7 @@ from sklearn.utils.validation import check_is_fitted
 import eigenwood.estimators.registry as registry
 from eigenwood.core.forest.nodes import Forest
 from eigenwood.core.tree.nodes import Tree
-from eigenwood.data.files import whole_file
+from eigenwood.data.naming import whole_file
 from eigenwood.errors import InputError, ModelFileError, TableError
 from eigenwood.estimators.state import OPTIONAL
 from eigenwood.proofs.claim import Certificate, Claim

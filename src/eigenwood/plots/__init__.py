@@ -32,7 +32,7 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy import sparse
 
-from eigenwood.data.blocks import Blocks
+from eigenwood.data.row_blocks import Blocks
 from eigenwood.errors import InputError, MissingExtraError
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.rules import fitted_tree, pruning_of, rules

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from html import escape
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,8 @@ class Certificate:
         return cls(tuple(Claim(**claim) for claim in content["claims"]))
 
     def __str__(self) -> str:
+        from rich.console import Console  # only who prints a table waits for it
+
         console = Console(width=110, color_system=None, force_terminal=False)
         with console.capture() as capture:
             console.print(self.table())
@@ -93,6 +95,9 @@ class Certificate:
 
     def table(self) -> Table:
         """Return the claims as a table for the terminal."""
+        from rich.table import Table
+        from rich.text import Text
+
         table = Table(title=f"certificate: {self.verdict()}")
         for heading in ("claim", "statement", "value", "bound", "holds"):
             table.add_column(heading, justify="right" if heading in ("value", "bound") else "left")

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from jinja2 import Environment, PackageLoader
 from plotly.io import to_html
 
-from eigenwood.data.files import listing
+from eigenwood.data.naming import listing
 from eigenwood.plots.candidates import candidates_figure
 from eigenwood.report import reducing
 from eigenwood.report.telling import TELLINGS

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from eigenwood.data.files import MAX_NAMES_IN_A_SENTENCE
+from eigenwood.data.naming import MAX_NAMES_IN_A_SENTENCE
 from eigenwood.plots.scores import scores_figure
 from eigenwood.plots.scree import scree_figure
 from eigenwood.proofs.claim import Certificate

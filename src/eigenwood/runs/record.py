@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from eigenwood.data.files import whole_file
+from eigenwood.data.naming import whole_file
 from eigenwood.errors import InputError
 from eigenwood.estimators.registry import CLASSIFICATION, REGRESSION
 

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from eigenwood.data.blocks import Blocks, blocks, open_source
+from eigenwood.data.blocks import blocks, open_source
 from eigenwood.data.columns import beside, number_columns, stored_columns
 from eigenwood.data.genotypes import Genotypes, genotypes
+from eigenwood.data.row_blocks import Blocks
 from eigenwood.data.writing import format_of, write_rows
 from eigenwood.errors import TableError
 from eigenwood.estimators.pca import PCA

@@ -24,12 +24,14 @@ from sklearn.random_projection import GaussianRandomProjection
 from eigenwood.core.spectral.filling import with_means
 from eigenwood.core.spectral.moments import column_moments_of, merged_columns, no_column_moments
 from eigenwood.core.threads import one_blas_thread
-from eigenwood.data.blocks import Blocks, blocks
+from eigenwood.data.blocks import blocks
 from eigenwood.data.genotypes import Genotypes
+from eigenwood.data.row_blocks import Blocks
 from eigenwood.errors import InputError
 from eigenwood.estimators.pca import PCA
 from eigenwood.estimators.pca_gate import observed_means, record_columns, standard_scale
 from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP
+from eigenwood.runs.names import METHOD_NAMES, SCALE_NAMES
 from eigenwood.validation.arrays import check_room
 from eigenwood.validation.kernels import gamma_value
 from eigenwood.validation.params import AnyOf, Choice, Nothing, Number, Rule, Seed, Share, check_values
@@ -37,7 +39,7 @@ from eigenwood.validation.params import AnyOf, Choice, Nothing, Number, Rule, Se
 HELD_BYTES = 2**28  # a table up to this size is held in memory, where PCA has more routes to choose from
 COPIES = 3  # of the table, itself among them, that a method makes which holds it
 ICA_ROUNDS, NETWORK_ROUNDS, NETWORK_TOLERANCE = 1000, 2000, 1e-7
-SCALES: dict[str, bool | str] = {"none": False, "deviation": True, "allele-frequency": "allele_frequency"}
+SCALES: dict[str, bool | str] = dict(zip(SCALE_NAMES, (False, True, "allele_frequency"), strict=True))
 
 
 class ReduceSettings(NamedTuple):
@@ -192,13 +194,19 @@ class Method(NamedTuple):
     limits: tuple[str, ...] = ("columns", "rows")
 
 
-METHODS = {
-    "pca": Method(reduce_by_pca),
-    "kernel-pca": Method(reduce_by_kernel_pca, ("rows",)),
-    "random": Method(reduce_by_random, ("columns",)),
-    "ica": Method(reduce_by_ica),
-    "autoencoder": Method(reduce_by_autoencoder),
-}
+METHODS = dict(
+    zip(
+        METHOD_NAMES,
+        (
+            Method(reduce_by_pca),
+            Method(reduce_by_kernel_pca, ("rows",)),
+            Method(reduce_by_random, ("columns",)),
+            Method(reduce_by_ica),
+            Method(reduce_by_autoencoder),
+        ),
+        strict=True,
+    )
+)
 RULES: dict[str, Rule] = {
     "method": Choice(tuple(METHODS)),
     "components": AnyOf(Number(at_least=1, whole=True), Share(below=1.0)),

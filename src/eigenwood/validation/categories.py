@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-import pyarrow as pa
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
@@ -245,6 +244,8 @@ def number_codes(values: np.ndarray, labels: Labels) -> np.ndarray:
 
 def texts(who: str, column: nw.Series) -> tuple[list[str], np.ndarray]:
     """Return the different texts of a column and the place of each row's text among them, -1 for missing."""
+    import pyarrow as pa  # only tables with texts wait for it
+
     try:
         array = column.to_arrow()
         if isinstance(array, pa.ChunkedArray):

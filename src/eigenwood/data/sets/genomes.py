@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eigenwood.data.files import whole_file
+from eigenwood.data.naming import whole_file
 from eigenwood.data.sets.record import Dataset
 
 N_PEOPLE = 2_504  # of the 2,535 in the panel; the last 31 are relatives without genotypes here
