@@ -179,7 +179,7 @@ def test_debug_shows_the_traceback(folder):
 
 
 def test_a_failed_job_is_status_1(folder):
-    broken = "import eigenwood.cli.main as command, eigenwood.cli.jobs as jobs; jobs.learn = lambda *_: 1 / 0; command.main()"
+    broken = "import eigenwood.cli.jobs as jobs; jobs.learn = lambda *_: 1 / 0; " + MAIN
     done = ran("learn play_tennis", folder, broken)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr

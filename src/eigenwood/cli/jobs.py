@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import typer
 from rich.console import Console
 
+from eigenwood import __version__
 from eigenwood.cli.progress import Shown
 from eigenwood.cli.sources import (
     check_outputs,
@@ -119,5 +120,5 @@ def datasets() -> None:
 
 
 def info() -> None:
-    for what, words in description().items():
+    for what, words in {"eigenwood": __version__, **description()}.items():
         out.print(f"{what:12}{words}", markup=False)

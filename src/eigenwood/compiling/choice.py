@@ -12,7 +12,6 @@ import llvmlite
 import numba
 from numba.core import config
 
-import eigenwood
 from eigenwood.compiling.levels import Level, levels_within, target_features
 from eigenwood.compiling.stamp import source_stamp
 from eigenwood.compiling.store import FOLDER, BadStoreError, Store, file_name
@@ -91,7 +90,6 @@ def description() -> dict[str, str]:
         code = f"ready-made, {store.n_entries} kernels for x86-64-{level.name}: {reason}"
     versions = {"Python": platform.python_version(), "Numba": numba.__version__, "llvmlite": llvmlite.__version__}
     return {
-        "eigenwood": eigenwood.__version__,
         "with": ", ".join(f"{name} {version}" for name, version in versions.items()),
         "code": code,
         "from": str(store.path) if store is not None else "Numba's compiler",
