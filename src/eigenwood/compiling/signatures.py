@@ -6,6 +6,8 @@
     (int64, float64 1C)                    a tuple
     eigenwood.core.tree.nodes:Tree(int32 1C, …)      a NamedTuple, by where its class is
 
+``readonly`` says that the kernel does not write to an array; such code serves arrays that may be written just as well.
+
 ``signatures.txt`` lists what must be in the store, an entry a line: ``module:function(types)``. It is recorded
 (``python -m tests.start.record``), not written by hand.
 """
@@ -33,6 +35,9 @@ SCALARS: dict[str, types.Type] = {
 NAMES = {kind: name for name, kind in SCALARS.items()}
 
 
+READONLY = " readonly"
+
+
 class NoTextError(TypeError):
     """These types have no text; such a call is always compiled on the spot."""
 
@@ -48,7 +53,7 @@ def text_of(args: tuple[types.Type, ...]) -> str:
 
 def _text(kind: types.Type) -> str:
     if isinstance(kind, types.Array):
-        flags = (" readonly" if not kind.mutable else "") + (" unaligned" if not kind.aligned else "")
+        flags = (READONLY if not kind.mutable else "") + (" unaligned" if not kind.aligned else "")
         return f"{_text(kind.dtype)} {kind.ndim}{kind.layout}{flags}"
     if isinstance(kind, (types.NamedTuple, types.NamedUniTuple)):
         where = kind.instance_class
@@ -111,6 +116,25 @@ def _element(name: str) -> types.Type:
         "itemsize": int(size),
     }
     return from_dtype(np.dtype(layout))  # type: ignore[call-overload]
+
+
+def writable(text: str) -> str:
+    """Return the text of the same types, as if every array may be written."""
+    return text.replace(READONLY, "")
+
+
+def serves(offered: str, asked: str) -> bool:
+    """Return whether code for types of one text can be called with those of the other.
+
+    >>> serves("float64 2C readonly, float64 1C", "float64 2C, float64 1C")
+    True
+    >>> serves("float64 2C, float64 1C", "float64 2C readonly, float64 1C")
+    False
+    """
+    if writable(offered) != writable(asked):
+        return False
+    pairs = zip(ARRAY.finditer(offered), ARRAY.finditer(asked), strict=True)
+    return all(bool(one.group(4)) or not other.group(4) for one, other in pairs)
 
 
 def class_at(where: str) -> Any:

@@ -24,6 +24,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from eigenwood.compiling.signatures import serves, writable
+
 MAGIC = b"EWCODE1\n"
 HEAD = struct.Struct("<8sQ32s")
 FOLDER = Path(__file__).with_name("code")
@@ -40,6 +42,7 @@ class Entry(NamedTuple):
     environment: str  # the symbol that holds the address of its constants
     constants: list[str]  # these constants: classes, by where they are
     needs: list[str]  # symbols that others must define: LLVM ends the process if one is missing
+    signature: str  # the text of its types
 
 
 class Made(NamedTuple):
@@ -70,8 +73,8 @@ def write_store(path: Path, stamp: str, made: Iterable[Made]) -> None:
     entries: dict[str, dict[str, Entry]] = {}
     objects = bytearray()
     for one in sorted(made):
-        entry = Entry(len(objects), len(one.object_code), digest_of(one.object_code), *one[3:])
-        entries.setdefault(one.place, {})[one.signature] = entry
+        entry = Entry(len(objects), len(one.object_code), digest_of(one.object_code), *one[3:], one.signature)
+        entries.setdefault(one.place, {})[writable(one.signature)] = entry
         objects += one.object_code
     index = json.dumps({"stamp": stamp, "entries": entries}, separators=(",", ":")).encode()
     head = HEAD.pack(MAGIC, len(index), hashlib.sha256(index).digest())
@@ -103,24 +106,24 @@ class Store:
         if hashlib.sha256(index).digest() != digest:
             raise BadStoreError("its index was changed or cut off")
         self._first_object = HEAD.size + length
-        self._index: dict[str, Any] = json.loads(index)
-
-    @property
-    def stamp(self) -> str:
-        return self._index["stamp"]
+        content: dict[str, Any] = json.loads(index)
+        self.stamp: str = content["stamp"]
+        self._entries: dict[str, dict[str, list[Any]]] = content["entries"]
 
     @cached_property
     def n_entries(self) -> int:
-        return sum(map(len, self._index["entries"].values()))
+        return sum(map(len, self._entries.values()))
 
     def places(self) -> list[tuple[str, str]]:
         """Return all entries: where the function is, and the text of its types."""
-        return [(place, text) for place, entries in self._index["entries"].items() for text in entries]
+        return [
+            (place, Entry(*found).signature) for place, entries in self._entries.items() for found in entries.values()
+        ]
 
     def entry(self, place: str, signature: str) -> Entry | None:
-        """Return what is known of an entry, or None if it is not in the file."""
-        found = self._index["entries"].get(place, {}).get(signature)
-        return None if found is None else Entry(*found)
+        """Return the entry that a call with such types can use, or None if it is not in the file."""
+        found = self._entries.get(place, {}).get(writable(signature))
+        return Entry(*found) if found is not None and serves(Entry(*found).signature, signature) else None
 
     def object_code(self, entry: Entry) -> bytes | None:
         """Return the object of an entry, or None if it is not what was written."""

@@ -1,0 +1,102 @@
+"""Writes ``signatures.txt``: ``python -m tests.start.record``, after a change of what kernels are called with.
+
+All calls of ``calls.py`` run, and what Python called is written down. Then every array that a kernel does not write to
+is marked ``readonly``: code for such arrays serves all others as well, and users' arrays are often read-only.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+
+from numba.core.compiler import Compiler, DefaultPassBuilder, _EarlyPipelineCompletion
+from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
+from numba.core.errors import NumbaError
+from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import NopythonTypeInference
+
+from eigenwood.compiling.dispatcher import Kernel
+from eigenwood.compiling.signatures import ARRAY, LIST, READONLY, class_at, place_of, text_of, types_of
+from tests.start.calls import CALLS
+
+LONG = 700  # letters of a signature: records of many arrays, which are ours and never read-only
+
+
+def called() -> Iterator[tuple[str, str]]:
+    """Yield what Python has called in this process: where the kernel is, and the text of the types."""
+    kernels = {
+        member: None
+        for name, module in list(sys.modules.items())
+        if name.startswith("eigenwood.")
+        for member in vars(module).values()
+        if isinstance(member, Kernel)
+    }
+    for kernel in kernels:
+        for kinds in kernel.entry_points:
+            yield place_of(kernel.py_func), text_of(kinds)
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class StopAfterTypes(AnalysisPass):
+    _name = "eigenwood_stop_after_types"
+
+    def run_pass(self, state):
+        raise _EarlyPipelineCompletion(None)
+
+
+class TypesOnly(Compiler):
+    """Finds out whether a kernel can have such types, and compiles nothing."""
+
+    def define_pipelines(self):
+        manager = PassManager("types only")
+        manager.passes.extend(DefaultPassBuilder.define_untyped_pipeline(self.state).passes)
+        manager.add_pass(NopythonTypeInference, "types")
+        manager.add_pass(StopAfterTypes, "stop")
+        manager.finalize()
+        return [manager]
+
+
+def can_have(place: str, text: str) -> bool:
+    """Return whether the kernel can be compiled for these types: it cannot if it writes to what is read-only."""
+    kernel = class_at(place)
+    twin = CPUDispatcher(kernel.py_func, targetoptions=dict(kernel.targetoptions), pipeline_class=TypesOnly)
+    try:
+        twin._compiler.compile(types_of(text), None)
+    except NumbaError:
+        return False
+    except AttributeError:  # the dispatcher looks into the result, which is none
+        return True
+    return True
+
+
+def with_readonly(place: str, text: str) -> str:
+    """Return the text with every array marked that the kernel does not write to."""
+    text = text.replace(READONLY, "")
+    if len(text) > LONG:
+        return text
+    at = 0
+    while array := ARRAY.search(text, at):
+        place_of_mark = array.start(3) + 1
+        marked = text[:place_of_mark] + READONLY + text[place_of_mark:]
+        at = array.end()
+        if can_have(place, marked):
+            text, at = marked, at + len(READONLY)
+    return text
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    for name, call in CALLS.items():
+        print(name, flush=True)
+        call()
+    entries = sorted({(place, text.replace(READONLY, "")) for place, text in called()})
+    lines = []
+    for place, text in entries:
+        lines.append(f"{place}({with_readonly(place, text)})\n")
+        print(lines[-1], end="", flush=True)
+    LIST.write_text("".join(lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
