@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from eigenwood.compiling.choice import chosen
+from eigenwood.compiling.store import Store
 from eigenwood.data.datasets import data_home
 
 # Time is short in CI: what does not ask for more has this many examples.
@@ -42,6 +44,17 @@ def pytest_sessionfinish(session):
 def pytest_terminal_summary(terminalreporter):
     if REQUIRED and (_outcomes["skipped"] or not _outcomes["passed"]):
         terminalreporter.write_line(f"The data home is required, but its tests did not all run: {_outcomes}.", red=True)
+
+
+@pytest.fixture(scope="session")
+def store() -> Store:
+    """The ready-made machine code; an installation from source has none until it is built, but CI's must have it."""
+    choice = chosen()
+    if choice.store is None and os.environ.get("EIGENWOOD_REQUIRE_CODE"):
+        pytest.fail(f"CI must have ready-made code: {choice.reason}")
+    if choice.store is None:
+        pytest.skip(f"needs ready-made code (python -m eigenwood.compiling.build): {choice.reason}")
+    return choice.store
 
 
 @pytest.fixture(scope="session")

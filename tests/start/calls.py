@@ -6,6 +6,7 @@ two ways of compiling give the same bits.
 
 from __future__ import annotations
 
+import pickle
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -20,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import eigenwood as ew
+from eigenwood.data.blocks import blocks
 
 Call = Callable[[], Any]
 CALLS: dict[str, Call] = {}
@@ -338,6 +340,126 @@ def precomputed_perceptron() -> Any:
     X = table()
     K = X @ X.T
     return ew.KernelPerceptron(kernel="precomputed", max_iter=5).fit(K, two(X)).decision_function(K)
+
+
+for vote in ("last", "averaged", "voted"):
+
+    @call(f"kernel perceptron, {vote}, on a precomputed linear kernel")
+    def voted_precomputed(vote: str = vote) -> Any:
+        X = table()
+        K = X @ X.T
+        model = ew.KernelPerceptron(kernel="precomputed", vote=vote, max_iter=5).fit(K, words(X))
+        return model.decision_function(K), model.decision_function(np.asfortranarray(K[:50]))
+
+    @call(f"kernel perceptron, {vote}, by a user's own kernel")
+    def own_kernel_perceptron(vote: str = vote) -> Any:
+        X = table()
+        model = ew.KernelPerceptron(kernel=lambda A, B: A @ B.T, vote=vote, max_iter=5).fit(X, words(X))
+        return model.decision_function(X)
+
+    @call(f"kernel perceptron, {vote}, with little memory")
+    def small_kernel_perceptron(vote: str = vote) -> Any:
+        told = []
+        for X in (table(1500), as_float32(table(1500))):
+            model = ew.KernelPerceptron(vote=vote, max_iter=2, memory_limit=200_000).fit(X, words(X))
+            told.append(model.decision_function(X))
+        return told
+
+
+@call("svm with little memory")
+def small_svm() -> Any:
+    X = table(1500)
+    return ew.SVC(memory_limit=400_000).fit(X, words(X)).decision_function(X)
+
+
+def kept(model: Any) -> Any:
+    return pickle.loads(pickle.dumps(model))
+
+
+for dtype in (np.float32, np.float64):
+
+    @call(f"read-only memmaps of {dtype.__name__}")
+    def mapped(dtype: type = dtype) -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "X.npy"
+            np.save(path, table().astype(dtype))
+            X = np.load(path, mmap_mode="r")
+            y, z = read_only(words(table())), read_only(amounts(table()))
+            weight = read_only(weights(N_ROWS))
+            told: list[Any] = []
+            bag = ew.BaggingClassifier(n_estimators=3, random_state=0)
+            kernel_perceptron = ew.KernelPerceptron(max_iter=3)
+            for model in (TREE(random_state=0), FOREST(4, random_state=0), ew.SVC(), ew.Perceptron(),
+                          kernel_perceptron, bag):  # fmt: skip
+                told += [kept(model.fit(X, y, sample_weight=weight)).predict(X)]
+            for model in (TREE_R(random_state=0), FOREST_R(4, random_state=0), ew.SVR()):
+                told += [kept(model.fit(X, z, sample_weight=weight)).predict(X)]
+            told += [kept(ew.PCA(3).fit(X, sample_weight=weight)).transform(X)]
+            return [*told, ew.PolynomialExpansion().fit(X).transform(X)]
+
+
+@call("models from pickles and files, on other rows")
+def kept_models() -> Any:
+    X = table()
+    told = []
+    for model in (TREE(random_state=0), FOREST(4, random_state=0), ew.SVC(), ew.KernelPerceptron(max_iter=3)):
+        model.fit(X, words(X))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.safetensors"
+            ew.save(model, path)
+            told += [twin.predict(as_float32(X)) for twin in (kept(model), ew.load(path))]
+            told += [claim.value for claim in ew.verify(ew.load(path), X, words(X))]
+    return told
+
+
+@call("joblib's processes")
+def processes() -> Any:
+    X = table()
+    return cross_val_score(TREE(random_state=0), X, words(X), cv=2, n_jobs=2)
+
+
+@call("pca in blocks, of files and arrays")
+def blocks_pca() -> Any:
+    told = []
+    with tempfile.TemporaryDirectory() as folder:
+        for dtype in (np.float32, np.float64):
+            path = Path(folder) / f"{dtype.__name__}.npy"
+            np.save(path, table(2000).astype(dtype))
+            for solver in ("auto", "covariance_eigh", "randomized", "oja"):
+                model = ew.PCA(3, svd_solver=solver).fit(blocks(path, block_rows=300))
+                told += [model.components_, *model.transform(blocks(path, block_rows=300))]
+    return told
+
+
+for n_columns in (30, 700, 5000):
+
+    @call(f"weighted pca on every route, {n_columns} columns")
+    def weighted_pca(n_columns: int = n_columns) -> Any:
+        told = []
+        for form in (as_float32, lambda X: X, in_columns, every_other):
+            X = form(table(120, n_columns))
+            for solver in ("auto", "full", "covariance_eigh", "krylov", "randomized", "gram_eigh", "gram_refined"):
+                if n_columns < 5000 or solver not in ("full", "covariance_eigh"):
+                    told.append(ew.PCA(3, svd_solver=solver).fit(X, sample_weight=weights(120)).components_)
+        return told
+
+
+@call("forests and bags that see a part of rows and columns")
+def parts() -> Any:
+    X = table()
+    told = []
+    for criterion in ("absolute_error", "squared_error", "poisson"):
+        model = FOREST_R(4, criterion=criterion, max_features=0.5, max_samples=0.5, random_state=0)
+        told.append(model.fit(X, counts(X)).predict(X))
+    tree = TREE_R(criterion="absolute_error")
+    told.append(
+        ew.BaggingRegressor(tree, n_estimators=3, max_features=0.5, random_state=0).fit(X, counts(X)).predict(X)
+    )
+    bag = ew.BaggingClassifier(n_estimators=3, max_features=0.5, bootstrap_features=True, random_state=0)
+    told.append(bag.fit(frame(X), words(X)).predict(frame(X)))
+    for weight in (None, read_only(weights(N_ROWS))):
+        told.append(FOREST(4, max_features="oob", random_state=0).fit(X, words(X), sample_weight=weight).predict(X))
+    return told
 
 
 @call("check_mercer")

@@ -41,6 +41,9 @@ def called() -> Iterator[tuple[str, str]]:
 class StopAfterTypes(AnalysisPass):
     _name = "eigenwood_stop_after_types"
 
+    def __init__(self):
+        super().__init__()
+
     def run_pass(self, state):
         raise _EarlyPipelineCompletion(None)
 

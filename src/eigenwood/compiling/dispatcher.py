@@ -22,6 +22,7 @@ from numba.core import itanium_mangler
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, Flags
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import OmittedArg
 from numba.core.registry import CPUDispatcher
 
@@ -164,9 +165,11 @@ class Kernel(CPUDispatcher):
         """Return the entry for these arguments: Numba calls this when it meets their types for the first time."""
         assert not named
         kinds = tuple(types.Omitted(a.value) if isinstance(a, OmittedArg) else self.typeof_pyval(a) for a in args)
-        self.entry_points[kinds] = entry = self._shipped(kinds) or self._compiled(kinds)
-        self._insert([kind._code for kind in kinds], entry, False)  # which does not hold it: entry_points does
-        return entry
+        with global_compiler_lock:  # of two threads that come at once, one inserts: twice the same would be ambiguous
+            if kinds not in self.entry_points:
+                self.entry_points[kinds] = entry = self._shipped(kinds) or self._compiled(kinds)
+                self._insert([kind._code for kind in kinds], entry, False)  # does not hold it; entry_points does
+        return self.entry_points[kinds]
 
     def _shipped(self, kinds: Kinds) -> Callable[..., Any] | None:
         store = chosen().store

@@ -72,7 +72,7 @@ def types_of(text: str) -> tuple[types.Type, ...]:
     """Return the types that a text stands for.
 
     >>> types_of("float64 2C, (int64, none)")
-    (Array(float64, 2, 'C', False, aligned=True), Tuple(int64, none))
+    (Array(float64, 2, 'C', False, aligned=True), Tuple((int64, none)))
     """
     found, end = _types_from(text, 0)
     assert end == len(text), text

@@ -102,7 +102,9 @@ class Store:
             if len(head) < HEAD.size:
                 raise BadStoreError("it is cut off")
             magic, length, digest = HEAD.unpack(head)
-            index = file.read(length) if magic == MAGIC else b""
+            if magic != MAGIC or length > path.stat().st_size:
+                raise BadStoreError("it is no store, or cut off")
+            index = file.read(length)
         if hashlib.sha256(index).digest() != digest:
             raise BadStoreError("its index was changed or cut off")
         self._first_object = HEAD.size + length
