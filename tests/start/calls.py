@@ -444,6 +444,115 @@ for n_columns in (30, 700, 5000):
         return told
 
 
+def digits(n_rows: int, n_columns: int) -> np.ndarray:
+    """Return whole numbers from 0 to 255, most of them 0, as the pixels of drawings are."""
+    X = table(n_rows, n_columns)
+    return np.where(np.abs(X) > 1.8, np.clip(80 * np.abs(X), 0, 255), 0.0).astype(np.uint8)
+
+
+for dtype in (np.uint8, np.float32, np.float64):
+
+    @call(f"pca of digits, {dtype.__name__}")
+    def digits_pca(dtype: type = dtype) -> Any:
+        told = []
+        for X in (digits(12_000, 100), digits(300, 5000)):
+            for solver in ("auto", "covariance_eigh", "krylov", "gram_eigh", "gram_refined", "randomized"):
+                if X.shape[1] < 1000 and "gram" not in solver or X.shape[1] > 1000 and solver != "covariance_eigh":
+                    for part in (X.astype(dtype), X.astype(dtype) / dtype(255) if dtype is not np.uint8 else X):
+                        told.append(ew.PCA(5, svd_solver=solver).fit(part).components_)
+        return told
+
+    @call(f"pca of columns that hardly vary, {dtype.__name__}")
+    def thin_columns_pca(dtype: type = dtype) -> Any:
+        X = np.where(digits(3000, 100) > 0, table(3000, 100), 0.25).astype(np.float32 if dtype is np.float32 else float)
+        return [
+            ew.PCA(k, svd_solver=solver).fit(X).components_ for k in (5, 0.9) for solver in ("auto", "covariance_eigh")
+        ]
+
+    @call(f"pca of genotypes, {dtype.__name__}")
+    def genotypes_pca(dtype: type = dtype) -> Any:
+        X = np.digitize(table(400, 6000), [0.3, 1.2]).astype(dtype)
+        told = [ew.PCA(10, svd_solver=solver).fit(X).components_ for solver in ("auto", "krylov", "gram_refined")]
+        return [*told, ew.PCA(4, scale="allele_frequency", svd_solver="krylov").fit(X).components_]
+
+
+@call("forests predict very many rows")
+def crowned_forests() -> Any:
+    X, many = table(3000), table(60_000)
+    told = []
+    deep, flat = FOREST(20, random_state=0), FOREST(20, random_state=0, max_depth=6)
+    one, several = FOREST_R(20, random_state=0), FOREST_R(20, random_state=0)
+    for model, target in ((deep, words), (flat, two), (one, amounts), (several, both)):
+        model.fit(X, target(X))
+        told += [model.predict(many), model.predict(as_float32(many)), model.predict(with_missing(many.copy()))]
+        told += [model.predict(in_columns(as_float32(many[:100])))]
+    return told
+
+
+TINY = {
+    "trees": (TREE(random_state=0), TREE_R(random_state=0)),
+    "forests": (FOREST(3, random_state=0), FOREST_R(3, random_state=0)),
+    "bags": (ew.BaggingClassifier(n_estimators=3, random_state=0), ew.BaggingRegressor(n_estimators=3, random_state=0)),
+    "machines": (ew.SVC(), ew.SVC(kernel="linear"), ew.SVC(kernel="poly"), ew.SVR()),
+    "perceptrons": (ew.Perceptron(), ew.Perceptron(penalty="l2")),
+    "kernel perceptrons": tuple(ew.KernelPerceptron(vote=vote, max_iter=3) for vote in ("last", "averaged", "voted")),
+    "components": tuple(
+        ew.PCA(1, svd_solver=solver)
+        for solver in (
+            "auto",
+            "full",
+            "covariance_eigh",
+            "krylov",
+            "power",
+            "oja",
+            "randomized",
+            "gram_eigh",
+            "gram_refined",
+        )
+    ),
+    "expansions": (ew.PolynomialExpansion(), ew.PolynomialExpansion(degree=1, include_bias=False)),
+}
+for family, models in TINY.items():
+
+    @call(f"{family} of tiny tables")
+    def tiny(models: tuple[Any, ...] = models) -> Any:
+        told = []
+        for n_rows, n_columns in ((8, 2), (9, 40), (12, 1), (70, 9)):
+            codes = np.arange(n_rows) % 4
+            for form in (as_float32, lambda X: X, in_columns, lambda X: in_columns(as_float32(X)), read_only):
+                X = form(np.column_stack([codes, table(n_rows, n_columns)])[:, :n_columns])
+                for model in models:
+                    for y in (codes > 1, codes):
+                        model.fit(X, y)
+                        method = "predict" if hasattr(model, "predict") else "transform"
+                        told += [getattr(model, method)(X), getattr(model, method)(X[:1])]
+        return told
+
+
+@call("kernel perceptrons on kernels of the user's, two classes")
+def two_class_kernels() -> Any:
+    X = table()
+    told = []
+    for form in (as_float32, lambda X: X):
+        for memory in (100_000, None):
+            limits = {} if memory is None else {"memory_limit": memory}
+            model = ew.KernelPerceptron(kernel="linear", max_iter=3, **limits).fit(form(X), two(X))
+            told.append(model.decision_function(form(X)))
+        for kernel in (lambda A, B: A @ B.T, lambda A, B: (B @ A.T).T):
+            told.append(ew.KernelPerceptron(kernel=kernel, max_iter=3).fit(form(X), two(X)).decision_function(form(X)))
+            told.append(ew.SVC(kernel=kernel).fit(form(X), words(X)).decision_function(form(X)))
+    return told
+
+
+@call("many texts in a frame")
+def many_texts() -> Any:
+    X = frame(table(2000))
+    X["word"] = [f"word {i % 700}" for i in range(2000)]
+    y = words(table(2000))
+    bag = ew.BaggingClassifier(n_estimators=3, max_features=0.8, random_state=0)
+    return [model.fit(X, y).predict(X) for model in (TREE(random_state=0), FOREST(3, random_state=0), bag)]
+
+
 @call("forests and bags that see a part of rows and columns")
 def parts() -> Any:
     X = table()
@@ -457,6 +566,8 @@ def parts() -> Any:
     )
     bag = ew.BaggingClassifier(n_estimators=3, max_features=0.5, bootstrap_features=True, random_state=0)
     told.append(bag.fit(frame(X), words(X)).predict(frame(X)))
+    corners = np.array([[1.0, 3], [1, 3], [2, 1], [2, 1], [3, 3], [3, 3], [4, 1], [4, 1]] * 2)
+    told.append(FOREST(random_state=0).fit(corners, [1, 1, 2, 2] * 4, sample_weight=np.ones(16)).predict(corners))
     for weight in (None, read_only(weights(N_ROWS))):
         told.append(FOREST(4, max_features="oob", random_state=0).fit(X, words(X), sample_weight=weight).predict(X))
     return told
@@ -499,6 +610,14 @@ def tree_insight() -> Any:
     model = TREE(random_state=0).fit(X, words(X))
     path = model.cost_complexity_pruning_path(X, words(X))
     return model.decision_path(X), path.ccp_alphas, model.get_depth(), str(ew.rules(model))
+
+
+@call("a tree's ways, for viewers, and of many numbers")
+def tree_ways() -> Any:
+    X = whole(table(20_000) * 50)
+    model = TREE(random_state=0).fit(X, words(X))
+    leaves = [model.tree_.apply(form(as_float32(X))) for form in (as_float32, in_columns, every_other)]
+    return model.decision_path(X[:5]), model.tree_.decision_path(as_float32(X[:5])), model.tree_.max_depth, leaves
 
 
 @call("forest, warm start")

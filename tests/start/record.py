@@ -1,7 +1,8 @@
 """Writes ``signatures.txt``: ``python -m tests.start.record``, after a change of what kernels are called with.
 
-All calls of ``calls.py`` run, and what Python called is written down. Then every array that a kernel does not write to
-is marked ``readonly``: code for such arrays serves all others as well, and users' arrays are often read-only.
+All calls of ``calls.py`` run, and what Python called is written down; with names of calls behind the command, only
+these run, and what is new is added. Every array that a kernel does not write to is marked ``readonly``: code for such
+arrays serves all others as well, and users' arrays are often read-only.
 """
 
 from __future__ import annotations
@@ -17,7 +18,17 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NopythonTypeInference
 
 from eigenwood.compiling.dispatcher import Kernel
-from eigenwood.compiling.signatures import ARRAY, LIST, READONLY, class_at, place_of, text_of, types_of
+from eigenwood.compiling.signatures import (
+    ARRAY,
+    LIST,
+    READONLY,
+    class_at,
+    listed,
+    place_of,
+    text_of,
+    types_of,
+    writable,
+)
 from tests.start.calls import CALLS
 
 LONG = 700  # letters of a signature: records of many arrays, which are ours and never read-only
@@ -75,7 +86,6 @@ def can_have(place: str, text: str) -> bool:
 
 def with_readonly(place: str, text: str) -> str:
     """Return the text with every array marked that the kernel does not write to."""
-    text = text.replace(READONLY, "")
     if len(text) > LONG:
         return text
     at = 0
@@ -90,15 +100,15 @@ def with_readonly(place: str, text: str) -> str:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    for name, call in CALLS.items():
+    names = sys.argv[1:] or list(CALLS)
+    for name in names:
         print(name, flush=True)
-        call()
-    entries = sorted({(place, text.replace(READONLY, "")) for place, text in called()})
-    lines = []
-    for place, text in entries:
-        lines.append(f"{place}({with_readonly(place, text)})\n")
-        print(lines[-1], end="", flush=True)
-    LIST.write_text("".join(lines), encoding="utf-8")
+        CALLS[name]()
+    known = {(place, writable(text)): text for place, text in listed()} if sys.argv[1:] else {}
+    for place, text in sorted({(place, writable(text)) for place, text in called()} - set(known)):
+        known[place, text] = with_readonly(place, text)
+        print(f"{place}({known[place, text]})", flush=True)
+    LIST.write_text("".join(f"{place}({known[place, text]})\n" for place, text in sorted(known)), encoding="utf-8")
 
 
 if __name__ == "__main__":
