@@ -11,9 +11,8 @@ import sys
 import warnings
 from collections.abc import Iterator
 
-from numba.core.compiler import Compiler, DefaultPassBuilder, _EarlyPipelineCompletion
+from numba.core.compiler import Compiler, DefaultPassBuilder, _EarlyPipelineCompletion, compile_result
 from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
-from numba.core.errors import NumbaError
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NopythonTypeInference
 
@@ -56,7 +55,7 @@ class StopAfterTypes(AnalysisPass):
         super().__init__()
 
     def run_pass(self, state):
-        raise _EarlyPipelineCompletion(None)
+        raise _EarlyPipelineCompletion(compile_result())
 
 
 class TypesOnly(Compiler):
@@ -77,10 +76,8 @@ def can_have(place: str, text: str) -> bool:
     twin = CPUDispatcher(kernel.py_func, targetoptions=dict(kernel.targetoptions), pipeline_class=TypesOnly)
     try:
         twin._compiler.compile(types_of(text), None)
-    except NumbaError:
+    except Exception:  # Numba says it with errors of many kinds
         return False
-    except AttributeError:  # the dispatcher looks into the result, which is none
-        return True
     return True
 
 
