@@ -23,6 +23,7 @@ from eigenwood.compiling.choice import JIT, SWITCH
 from eigenwood.compiling.dispatcher import compile_entry
 from eigenwood.compiling.elf import undefined_symbols
 from eigenwood.compiling.levels import LEVELS, Level, levels_within, target_features
+from eigenwood.compiling.notice import CLOCK
 from eigenwood.compiling.signatures import class_at, constant_text, listed, types_of
 from eigenwood.compiling.stamp import source_stamp
 from eigenwood.compiling.store import FOLDER, Made, file_name, write_store
@@ -48,12 +49,18 @@ def build(level: Level, folder: Path, n_processes: int) -> Path:
     variables = {**level.environment(), SWITCH: JIT}
     os.environ.update(variables)
     try:
-        with ProcessPoolExecutor(n_processes, multiprocessing.get_context("spawn"), initializer=gc.disable) as pool:
+        with ProcessPoolExecutor(n_processes, multiprocessing.get_context("spawn"), initializer=prepare) as pool:
             write_store(path, source_stamp(), pool.map(made, entries))
     finally:
         for name in variables:
             del os.environ[name]
     return path
+
+
+def prepare() -> None:
+    """Make a process ready to compile and nothing else: no line about waiting, no search for garbage."""
+    CLOCK.has_spoken = True
+    gc.disable()
 
 
 def made(entry: tuple[str, str]) -> Made:
