@@ -17,6 +17,7 @@ fastest loops; the second by Numba, before it compiles.
 
 from __future__ import annotations
 
+import inspect
 from functools import partial
 from typing import Any
 
@@ -34,6 +35,7 @@ def njit(function=None, **options: Any):
         return partial(njit, **options)
     if config.DISABLE_JIT:
         return function
+    function.__signature__ = inspect.signature(function)  # Numba asks twice, which is most of the time of importing
     return Kernel(function, {"nopython": True, "nogil": True, "boundscheck": None, **options})
 
 

@@ -7,8 +7,8 @@
 Numba itself optimises, emits and caches every function at every level of calls, and wraps each for Python, although
 only entries ever run: that was more than half of the time of compiling.
 
-``InnerLibrary`` and ``EntryLibrary`` lean on how Numba links libraries. Where its version is not one they were tested
-with, Numba's own way is taken: slower to compile, the same functions.
+``InnerLibrary`` and ``EntryLibrary`` lean on how Numba links libraries, which is not part of its public interface: the
+tests of this folder say whether a new version of Numba still does it so.
 """
 
 from __future__ import annotations
