@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numba import config
 from numba.core import event
+from numba.core.caching import CacheImpl, NullCache
 from numba.core.errors import TypingError
 
 from eigenwood.compiling import njit, njit_forceinline, njit_inline, njit_no_refcount, njit_refcount
@@ -167,6 +168,17 @@ def test_threads_that_come_at_once_get_one_entry(monkeypatch):
         assert list(pool.map(first_call, range(8))) == [21.0] * 8
     monkeypatch.setattr(Kernel, "_compile_for_args", lambda *args: pytest.fail("it is known already"))
     assert total(VALUES) == 21.0
+
+
+def test_where_nothing_can_be_kept_kernels_are_compiled_all_the_same(monkeypatch):
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+
+    @njit
+    def tripled(x):
+        return 3 * x
+
+    assert tripled(2) == 6
+    assert isinstance(tripled._entries._cache, NullCache)
 
 
 def test_what_is_not_counted_can_neither_make_an_array_nor_return_a_part_of_one():

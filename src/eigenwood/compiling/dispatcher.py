@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from numba import types
@@ -137,7 +138,8 @@ class EntryDispatcher(CPUDispatcher):
         super().__init__(kernel.py_func, targetoptions=dict(kernel.targetoptions), pipeline_class=EntryCompiler)
 
     def enable_caching(self) -> None:
-        self._cache = EntryCache(self.py_func)
+        with suppress(RuntimeError):  # there is no folder to write to: every process compiles for itself
+            self._cache = EntryCache(self.py_func)
 
 
 def compile_entry(kernel: Kernel, kinds: Kinds) -> CompileResult:
