@@ -22,7 +22,7 @@ GROUP = 4  # vectors, and rows, that are multiplied together
 BLOCKS_AT_ONCE = 64  # while packing: so much of a row is read at a time
 BLOCKS_OF_A_CALL = 16  # that are multiplied: with fewer, threads would wait for Python
 FEW_VECTORS = 24  # up to so many, loops are faster than BLAS
-SHORT_SUM, BLAS_SUM = 64, 256  # rows that are summed in the type of A, by loops and by BLAS; these sums in float64
+SHORT_SUM = 64  # rows that are summed in the type of A, by loops or by BLAS; these sums are added in float64
 IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # sums may be made in lanes; the same ones on every call
 
 
@@ -87,7 +87,7 @@ def _by_blas(A: Centred, B: np.ndarray, n_threads: int) -> tuple[np.ndarray, np.
     def work(columns: slice, total: np.ndarray) -> None:
         block = source.block(rows, columns)
         products = np.zeros((vectors.shape[0], block.shape[1]))
-        for some in row_blocks(block.shape[0], BLAS_SUM):
+        for some in row_blocks(block.shape[0], SHORT_SUM):
             add_to(products, vectors[:, some] @ block[some])
         images[:, columns] = products
         add_to(total, images[:, columns] @ block.T)
