@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from eigenwood import Certificate, Claim
-from eigenwood.proofs.claim import at_least, at_most, measured
+from eigenwood.proofs.claim import at_least, at_most, measured, not_claimed
 
 NAN = float("nan")
 
@@ -27,6 +27,7 @@ NAN = float("nan")
         (at_least("a", "s", NAN, 2), False),
         (measured("a", "s", -5), True),
         (measured("a", "s", NAN), False),
+        (not_claimed("a", "s", 1), None),
     ],
 )
 def test_when_a_claim_holds(claim, holds):
@@ -53,7 +54,10 @@ def test_a_certificate_holds_when_all_its_claims_do():
     assert certificate().holds
     assert not Certificate((*certificate().claims, at_most("bad", "no", 2, 1))).holds
     assert not Certificate((measured("nan", "no", NAN),)).holds
-    assert Certificate(()).holds
+    assert Certificate(()).holds is None
+    assert Certificate((measured("z", "only measured", 1.0),)).holds is None
+    assert Certificate((*certificate().claims, not_claimed("late", "stopped early", 1.0))).holds is None
+    assert Certificate((at_most("bad", "no", 2, 1), not_claimed("late", "stopped early", 1.0))).holds is False
 
 
 def test_claims_are_found_by_name_and_in_order():

@@ -340,7 +340,7 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         return added_answers(answer, len(self.estimators_), threads) / len(self.estimators_)
 
     def check_fitted(self) -> None:
-        """Raise unless the attributes of a model file agree with each other."""
+        """Raise unless the fitted attributes agree with each other."""
         who, wanted = type(self).__name__, type(self._learner())
         for learner in self.estimators_:
             if type(learner) is not wanted:

@@ -395,9 +395,8 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
         """Return what a tree must know of classes: here nothing."""
         return {}
 
-    def check_fitted(self) -> None:
-        """Raise unless the attributes of a model file agree with each other; make what is derived from them."""
-        super().check_fitted()
+    def derive(self) -> None:
+        """Make room for what is derived from the forest."""
         self._made = OnDemand()
 
     def __sklearn_tags__(self):

@@ -121,7 +121,7 @@ class ForestGate(Ensemble, TreeGate):
         return n_features if self.max_features == OOB else super()._feature_count(n_features)
 
     def check_fitted(self) -> None:
-        """Raise unless the attributes of a model file agree with each other."""
+        """Raise unless the fitted attributes agree with each other."""
         who, starts = type(self).__name__, self.forest_.output_start
         if self.n_outputs_ != starts.size - 1 or self._n_classes() != np.diff(starts).tolist():
             raise InputError(f"{who}: forest_ must have one value for each class or output.")

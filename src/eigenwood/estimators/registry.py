@@ -19,9 +19,12 @@ from eigenwood.estimators.forest_verifying import verify_forest
 from eigenwood.estimators.kernel_perceptron import KernelPerceptron, verify_kernel_perceptron
 from eigenwood.estimators.pca import PCA, verify_pca
 from eigenwood.estimators.perceptron import Perceptron, verify_perceptron
+from eigenwood.estimators.state import OPTIONAL
 from eigenwood.estimators.svm import SVC, SVR, verify_machine
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor, verify_tree
-from eigenwood.proofs.claim import Certificate
+from eigenwood.proofs.claim import Certificate, agreement_claim
+from eigenwood.validation.params import check_params
+from eigenwood.validation.state import check_state
 from eigenwood.validation.targets import check_training
 
 CLASSIFICATION, REGRESSION, TRANSFORMATION = "classification", "regression", "transformation"
@@ -121,6 +124,15 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cert
         return verify(model.steps[-1][1], X, y, sample_weight)
     entry = entry_of(model)
     check_is_fitted(model)
+    check_model(model)
+    certificate = recomputed(entry, model, X, y, sample_weight)
+    if not hasattr(model, "certificate_"):
+        return certificate
+    return Certificate((*certificate.claims, agreement_claim(model.certificate_, certificate)))
+
+
+def recomputed(entry: Entry, model: Any, X: Any, y: Any, sample_weight: Any) -> Certificate:
+    """Return what the verifier of a method finds."""
     if entry.task == TRANSFORMATION:
         return entry.verify(model, X, *(() if sample_weight is None else (sample_weight,)))
     if entry.takes_tables or entry.checks_rows:
@@ -129,3 +141,19 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cert
         model, X, y, sample_weight, accept_sparse=True, known=getattr(model, "classes_", None), reset=False
     )
     return entry.verify(model, data)
+
+
+def check_model(model: Any) -> None:
+    """Raise unless parameters and fitted attributes keep the rules of the model's class, and of those inside it.
+
+    Kernels read arrays without looking at their bounds: what stands in memory is trusted no more than a file.
+    """
+    check_params(model)
+    state = {name: getattr(model, name) for name in model.FITTED if hasattr(model, name)}
+    check_state(type(model).__name__, model.FITTED, state, OPTIONAL | getattr(model, "OPTIONAL", frozenset()))
+    if hasattr(model, "check_fitted"):
+        model.check_fitted()
+    for learner in getattr(model, "estimators_", []) if "estimators_" in model.FITTED else []:
+        for part in [step for _, step in learner.steps] if isinstance(learner, Pipeline) else [learner]:
+            if hasattr(part, "FITTED"):
+                check_model(part)

@@ -279,7 +279,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         self.stop_reason_ = stop_reason
 
     def check_fitted(self) -> None:
-        """Raise unless the attributes of a model file agree with each other; make what is derived from them."""
+        """Raise unless the fitted attributes agree with each other."""
         who, n_values = type(self).__name__, self.nodes_.value.shape[1]
         if (
             self.n_outputs_ > n_values
@@ -292,9 +292,8 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
             raise InputError(f"{who}: categories_ must be there for the columns of is_categorical_.")
         if not lists_known_categories(self.nodes_, n_labels):
             raise InputError(f"{who}: nodes_ must list known categories, ascending, where a category is asked.")
-        self._set_view()
 
-    def _set_view(self) -> None:
+    def derive(self) -> None:
         """Make what is seen of the nodes."""
         self.tree_ = TreeView(self.nodes_, self.n_features_in_, self._n_classes(), self.categories_)
         self.nodes_ = seen_only(self.nodes_)
@@ -305,7 +304,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
     def __setstate__(self, state):
         super().__setstate__(state)
         if "nodes_" in state:
-            self._set_view()
+            self.derive()
 
     def _pruning_errors(self, held_out: TreeData | None, threads: int) -> tuple[float, float] | None:
         """Return the validation error before and after pruning."""

@@ -55,7 +55,7 @@ CLAIM_TYPES: dict[str, Any] = {
     "statement": str,
     "value": float,
     "bound": (float, type(None)),
-    "holds": bool,
+    "holds": (bool, type(None)),
 }
 BROKEN = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError)
 
@@ -270,6 +270,8 @@ def _model(node: Any, tensors: Tensors, level: int = 1) -> Any:
         setattr(model, name, value)
     if hasattr(model, "check_fitted"):
         model.check_fitted()
+    if hasattr(model, "derive"):
+        model.derive()
     return model
 
 

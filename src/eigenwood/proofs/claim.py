@@ -1,4 +1,11 @@
-"""A proof beside every answer: claims, each a number with its bound, and the certificate that collects them."""
+"""A proof beside every answer: claims, each a number with its bound, and the certificate that collects them.
+
+    holds     True     the value keeps its bound, or was measured and has none
+              False    it does not
+              None     the fit does not claim it: it was stopped early, or no such bound exists
+
+A certificate fails if one claim fails. It holds if all do, and something is claimed at all.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +18,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.table import Table
 
+NOT_CLAIMED = "not claimed"
+ALIKE = 1e-3  # a share by which numbers that were measured twice may differ, in float32 and in float64
+
 
 @dataclass(frozen=True)
 class Claim:
-    """One proved statement about a fit: ``value`` stands against ``bound`` (None when nothing bounds it).
+    """One statement about a fit: ``value`` stands against ``bound`` (None when nothing bounds it).
 
     >>> at_most("mistakes", "mistakes ≤ (R/γ)²", 3, 10).holds
     True
@@ -24,7 +34,13 @@ class Claim:
     statement: str
     value: float
     bound: float | None
-    holds: bool
+    holds: bool | None
+
+    def verdict(self) -> str:
+        """Return whether it holds, in a word or two."""
+        if self.holds is None:
+            return NOT_CLAIMED
+        return ("measured" if self.bound is None else "yes") if self.holds else "NO"
 
 
 def at_most(name: str, statement: str, value: float, bound: float) -> Claim:
@@ -42,6 +58,32 @@ def measured(name: str, statement: str, value: float) -> Claim:
     return Claim(name, statement, float(value), None, not math.isnan(value))
 
 
+def not_claimed(name: str, statement: str, value: float) -> Claim:
+    """Return a number about which the fit should claim something, and does not; the statement says why."""
+    return Claim(name, statement, float(value), None, None)
+
+
+def agreement_claim(stated: Certificate, recomputed: Certificate) -> Claim:
+    """Return that the certificate which a model carries says what was found again; each has claims of its own, too."""
+    again = {claim.name: claim for claim in recomputed}
+    n_others = sum(not agree(claim, again[claim.name]) for claim in stated if claim.name in again)
+    return at_most("certificate", "claims of certificate_ that are not found again", n_others, 0)
+
+
+def agree(stated: Claim, again: Claim) -> bool:
+    """Return whether two say the same: alike in words and holds, and if nothing bounds the values, alike in these."""
+    if stated.holds is not again.holds or (stated.bound is None) != (again.bound is None):
+        return False
+    if stated.bound is None:
+        return math.isclose(stated.value, again.value, rel_tol=ALIKE, abs_tol=ALIKE)
+    return stated.holds is not True or not math.isnan(stated.value)
+
+
+def claimed(claim: Claim, is_claimed: bool, otherwise: str) -> Claim:
+    """Return the claim, or that it is not claimed, with the statement ``otherwise``."""
+    return claim if is_claimed else not_claimed(claim.name, otherwise, claim.value)
+
+
 @dataclass(frozen=True)
 class Certificate:
     """What was proved about a fit. Prints as a table; ``holds`` is the conjunction of all claims.
@@ -49,19 +91,28 @@ class Certificate:
     >>> certificate = Certificate((at_most("errors", "training errors", 0, 0),))
     >>> certificate.holds, certificate["errors"].value
     (True, 0.0)
+    >>> print(Certificate((not_claimed("errors", "training errors; the fit was stopped early", 3),)).holds)
+    None
     """
 
     claims: tuple[Claim, ...]
 
     @property
-    def holds(self) -> bool:
-        return all(claim.holds for claim in self.claims)
+    def holds(self) -> bool | None:
+        """True if all claims hold, False if one fails, None if none fails but what matters is not claimed."""
+        if any(claim.holds is False for claim in self.claims):
+            return False
+        is_claimed = any(claim.bound is not None for claim in self.claims)
+        return True if is_claimed and all(claim.holds for claim in self.claims) else None
 
     def verdict(self) -> str:
         """Return what the claims come to, in a few words."""
-        if not self.holds:
+        if self.holds:
+            return "all claims hold"
+        if self.holds is False:
             return "NOT all claims hold"
-        return "all claims hold" if any(claim.bound is not None for claim in self.claims) else "no bound was claimed"
+        missing = ", ".join(claim.name for claim in self.claims if claim.holds is None)
+        return f"{NOT_CLAIMED}: {missing}" if missing else "nothing is claimed"
 
     def __getitem__(self, name: str) -> Claim:
         for claim in self.claims:
@@ -115,4 +166,4 @@ class Certificate:
 
 def _cells(claim: Claim) -> tuple[str, str, str, str, str]:
     bound = "" if claim.bound is None else f"{claim.bound:.6g}"
-    return claim.name, claim.statement, f"{claim.value:.6g}", bound, "yes" if claim.holds else "NO"
+    return claim.name, claim.statement, f"{claim.value:.6g}", bound, claim.verdict()

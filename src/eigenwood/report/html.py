@@ -11,6 +11,7 @@ from plotly.io import to_html
 
 from eigenwood.data.naming import listing
 from eigenwood.plots.candidates import candidates_figure
+from eigenwood.proofs.claim import Certificate
 from eigenwood.report import reducing
 from eigenwood.report.telling import TELLINGS
 from eigenwood.report.words import candidate_name, parameter_words, preparation, title
@@ -39,7 +40,7 @@ def run_page(run: Run) -> str:
         measures=telling.measures(run.assessment),
         caption=telling.caption(run.assessment, run.split.n_test),
         chosen=candidate_name(run.chosen_candidate()),
-        claims=run.certificate["claims"],
+        certificate=Certificate.from_dict(run.certificate),
     )
 
 
@@ -62,7 +63,7 @@ def reduce_page(record: ReduceRecord) -> str:
         left_out=reducing.left_out_words(record.left_out),
         lines=reducing.component_lines(record),
         caption=reducing.caption(record),
-        claims=record.certificate["claims"] if record.certificate else [],
+        certificate=Certificate.from_dict(record.certificate) if record.certificate else None,
     )
 
 
