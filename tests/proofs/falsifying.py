@@ -11,11 +11,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from eigenwood.proofs.claim import Certificate
+from eigenwood.proofs.claim import Certificate, Claim
 from eigenwood.validation.params import Choice
 from eigenwood.validation.state import Scalar
-
-TEXT = ("solver_reason_", "feature_names_in_")
 
 
 class Edit(NamedTuple):
@@ -145,12 +143,20 @@ def edited_certificates(value: Certificate) -> Iterator[tuple[str, Certificate]]
         others = {
             f"[{claim.name}] fails": replace(claim, holds=False),
             f"[{claim.name}] is not claimed": replace(claim, holds=None),
-            f"[{claim.name}] without a bound": replace(claim, bound=None),
         }
+        if claim.bound is not None:
+            others[f"[{claim.name}] beyond its bound"] = beyond(claim)
         if claim.bound is None:
             others[f"[{claim.name}] doubled"] = replace(claim, value=2.0 * claim.value + 1.0)
         for kind, other in others.items():
             yield kind, Certificate((*value.claims[:place], other, *value.claims[place + 1 :]))
+
+
+def beyond(claim: Claim) -> Claim:
+    """Return a claim that says it holds, while its value breaks the bound."""
+    assert claim.bound is not None
+    size = 1.0 + abs(claim.bound)
+    return replace(claim, value=claim.bound + (size if claim.value <= claim.bound else -size), holds=True)
 
 
 def with_entry(values: np.ndarray, place: int, entry: Any) -> np.ndarray:

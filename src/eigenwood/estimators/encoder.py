@@ -14,13 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 from eigenwood.errors import InputError
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.state import FEATURE_STATE
-from eigenwood.proofs.claim import Certificate
+from eigenwood.proofs.claim import Certificate, Claim, at_most
 from eigenwood.validation.arrays import check_rows, frame_of
 from eigenwood.validation.frames import Columns, check_columns
 from eigenwood.validation.params import Flag, Number, check_params
 from eigenwood.validation.state import Array, TextLists
 
 MISSING = "(missing)"
+ROUNDING = 1e-9  # of means and variances of encoded columns, where the numbers are not far from 0
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -153,5 +154,39 @@ def _quoted(name: str) -> str:
 
 
 def verify_encoder(model: TableEncoder, X: Any) -> Certificate:
-    """Return an empty certificate: encoding claims nothing."""
-    return Certificate(())
+    """Return what the encoded rows must show: medians in the middle, means of 0 and variances of 1."""
+    columns = model._columns(X, reset=False)
+    numbers = columns.numbers.astype(np.float64)
+    if numbers.shape[1] == 0:
+        return Certificate((categories_claim(model, columns.texts),))
+    filled = np.where(np.isnan(numbers), model.fill_, numbers)
+    encoded = (filled - model.mean_) / model.scale_
+    claims = [
+        at_most("medians", "share of a column's values that is too much on one side", off_medians(model, numbers), 0.0)
+    ]
+    if model.scale:
+        rounding = ROUNDING * float((1.0 + np.abs(model.mean_) / model.scale_).max())
+        varies = filled.max(axis=0) > filled.min(axis=0)
+        spread = np.abs(encoded.var(axis=0) - 1.0)[varies].max(initial=0.0)
+        claims.append(
+            at_most("means", "largest mean of an encoded column", np.abs(encoded.mean(axis=0)).max(), rounding)
+        )
+        claims.append(at_most("variances", "largest |variance - 1| of an encoded column that varies", spread, rounding))
+    return Certificate((*claims, categories_claim(model, columns.texts)))
+
+
+def off_medians(model: TableEncoder, numbers: np.ndarray) -> float:
+    """Return by how much more than half of a column's values lie on one side of what fills its holes."""
+    known = np.maximum((~np.isnan(numbers)).sum(axis=0), 1)
+    sides = np.maximum((numbers < model.fill_).sum(axis=0), (numbers > model.fill_).sum(axis=0))
+    return max(float((sides / known).max()) - 0.5, 0.0)
+
+
+def categories_claim(model: TableEncoder, texts: np.ndarray) -> Claim:
+    """Return that no category without a column of its own is more frequent than one that has it."""
+    n_more = 0
+    for column, names in zip(texts.T, model.categories_, strict=True):
+        counts = Counter(column)
+        least = min(counts[name] for name in names)
+        n_more += sum(count > least or least == 0 for name, count in counts.items() if name not in names)
+    return at_most("categories", "categories left out that are more frequent than one that was kept", n_more, 0)

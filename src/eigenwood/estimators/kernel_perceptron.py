@@ -246,6 +246,10 @@ class KernelPerceptron(ScoringClassifier):
             raise InputError(f"KernelPerceptron: {missing[0]} must be there; got nothing.")
         if self.vote != VOTED and len(missing) < len(self.OPTIONAL):
             raise InputError(f"KernelPerceptron: there must be no history unless vote is 'voted'; got {self.vote!r}.")
+        if self.vote == VOTED:
+            changes, times = self.history_changes_[:, 0], self.history_changes_[:, 2]
+            if not changes.all() or (np.diff(times, prepend=0.0, append=self.n_presented_) < 0.0).any():
+                raise InputError("KernelPerceptron: history_changes_ must be changes in the order of their times.")
 
     def _kernel_values(self, data: Training, gamma: float) -> KernelValues:
         if self.kernel == "precomputed":

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,7 +28,8 @@ from eigenwood.estimators.perceptron import Perceptron, verify_perceptron
 from eigenwood.estimators.state import OPTIONAL
 from eigenwood.estimators.svm import SVC, SVR, verify_machine
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor, verify_tree
-from eigenwood.proofs.claim import Certificate, agreement_claim
+from eigenwood.estimators.watching import CALLED_OFF, FINISHED, TIME_UP
+from eigenwood.proofs.claim import Certificate, Claim, agreement_claim, at_most, claimed
 from eigenwood.validation.params import check_params
 from eigenwood.validation.state import check_state
 from eigenwood.validation.targets import check_training
@@ -41,13 +48,21 @@ class Entry:
     tries: tuple[dict[str, Any], ...] = field(default=())
     takes_tables: bool = False  # categories and missing values themselves, without an encoder in front
     checks_rows: bool = False  # its verifier takes X, y and weights as they are
+    fits_again: bool = False  # what was learnt follows from seed and rows alone, soon enough to be learnt once more
 
 
 ENTRIES = (
-    Entry("table-encoder", TableEncoder, TRANSFORMATION, verify_encoder),
-    Entry("polynomial-expansion", PolynomialExpansion, TRANSFORMATION, verify_expansion),
+    Entry("table-encoder", TableEncoder, TRANSFORMATION, verify_encoder, fits_again=True),
+    Entry("polynomial-expansion", PolynomialExpansion, TRANSFORMATION, verify_expansion, fits_again=True),
     Entry("pca", PCA, TRANSFORMATION, verify_pca),
-    Entry("perceptron", Perceptron, CLASSIFICATION, verify_perceptron, ({}, {"penalty": "l2", "alpha": 1e-3})),
+    Entry(
+        "perceptron",
+        Perceptron,
+        CLASSIFICATION,
+        verify_perceptron,
+        ({}, {"penalty": "l2", "alpha": 1e-3}),
+        fits_again=True,
+    ),
     Entry(
         "kernel-perceptron",
         KernelPerceptron,
@@ -57,6 +72,7 @@ ENTRIES = (
             {"vote": "averaged", "max_iter": 20, **kernel}
             for kernel in ({"kernel": "linear"}, {"kernel": "rbf"}, {"kernel": "poly", "degree": 2, "coef0": 1.0})
         ),
+        fits_again=True,
     ),
     Entry("svm", SVC, CLASSIFICATION, verify_machine, ({}, {"C": 10.0}), checks_rows=True),
     Entry("svm-regression", SVR, REGRESSION, verify_machine, ({}, {"C": 10.0}), checks_rows=True),
@@ -125,10 +141,12 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cert
     entry = entry_of(model)
     check_is_fitted(model)
     check_model(model)
-    certificate = recomputed(entry, model, X, y, sample_weight)
-    if not hasattr(model, "certificate_"):
-        return certificate
-    return Certificate((*certificate.claims, agreement_claim(model.certificate_, certificate)))
+    claims = list(recomputed(entry, model, X, y, sample_weight))
+    if hasattr(model, "certificate_"):
+        claims.append(agreement_claim(model.certificate_, Certificate(tuple(claims))))
+    if entry.fits_again and can_fit_again(model):
+        claims.append(fitted_again_claim(model, X, y, sample_weight))
+    return Certificate(tuple(claims))
 
 
 def recomputed(entry: Entry, model: Any, X: Any, y: Any, sample_weight: Any) -> Certificate:
@@ -141,6 +159,33 @@ def recomputed(entry: Entry, model: Any, X: Any, y: Any, sample_weight: Any) -> 
         model, X, y, sample_weight, accept_sparse=True, known=getattr(model, "classes_", None), reset=False
     )
     return entry.verify(model, data)
+
+
+def can_fit_again(model: Any) -> bool:
+    """Return whether another fit goes the same way: the seed is a number, and it began at nothing."""
+    return isinstance(getattr(model, "random_state", 0), Integral) and getattr(model, "from_zero_", True)
+
+
+def fitted_again_claim(model: Any, X: Any, y: Any, sample_weight: Any) -> Claim:
+    """Return that a fit to the same rows learns the same, to the last bit."""
+    again = clone(model)
+    if "time_limit" in model.PARAMS:
+        again.set_params(time_limit=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        again.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+    others = [name for name in model.FITTED if name != "certificate_" and not is_same(model, again, name)]
+    was_stopped = getattr(model, "stop_reason_", FINISHED) in (TIME_UP, CALLED_OFF)
+    claim = at_most("fitted again", "attributes that are others after another fit to these rows", len(others), 0)
+    return claimed(claim, not was_stopped, "attributes that are others after a fit that was not stopped")
+
+
+def is_same(model: Any, other: Any, name: str) -> bool:
+    """Return whether an attribute is the same in two models, or in none of them."""
+    if not (hasattr(model, name) and hasattr(other, name)):
+        return hasattr(model, name) == hasattr(other, name)
+    one, two = (value.toarray() if issparse(value) else value for value in (getattr(model, name), getattr(other, name)))
+    return np.array_equal(one, two) if isinstance(one, np.ndarray) else bool(one == two)
 
 
 def check_model(model: Any) -> None:

@@ -16,10 +16,10 @@ from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.core.kernels.blocks import KernelFunction
+from eigenwood.core.kernels.blocks import KernelFunction, gram_diagonal
 from eigenwood.core.kernels.functions import Kernel
 from eigenwood.core.kernels.sums import kernel_sums
-from eigenwood.core.margin.dual_svm import DualRule, DualStep, KernelRows, cheapest_offset, offset
+from eigenwood.core.margin.dual_svm import FELT, DualRule, DualStep, KernelRows, cheapest_offset, offset, settled
 from eigenwood.core.margin.scores import linear_scores
 from eigenwood.core.margin.side_by_side import SideBySideStep
 from eigenwood.core.pieces import at_once
@@ -28,7 +28,7 @@ from eigenwood.errors import InputError
 from eigenwood.estimators.classifying import scores_for_users
 from eigenwood.estimators.kernels import KERNEL_PARAMS, check_kernel_range, resolved_kernel
 from eigenwood.estimators.parameters import describe
-from eigenwood.estimators.state import AMOUNT, CLASS_STATE, COUNT, FEATURE_STATE, FIT_STATE, FLAG, PER_PROBLEM, POSITIVE
+from eigenwood.estimators.state import CLASS_STATE, COUNT, FEATURE_STATE, FIT_STATE, FLAG, PER_PROBLEM, POSITIVE
 from eigenwood.estimators.svm_problems import (
     SLACKS,
     Measured,
@@ -48,9 +48,16 @@ from eigenwood.estimators.svm_problems import (
     value_rounding,
     with_small_steps,
 )
-from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
+from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, TIME_UP, Watch, Watched
 from eigenwood.proofs.claim import Certificate
-from eigenwood.proofs.svm import MachineFacts, machine_certificate, machine_facts
+from eigenwood.proofs.svm import (
+    MachineFacts,
+    Stated,
+    machine_certificate,
+    machine_facts,
+    stated_claim,
+    support_claim,
+)
 from eigenwood.validation.arrays import check_rows, check_weights, negative_left_out
 from eigenwood.validation.kernels import (
     check_dense_gram,
@@ -76,6 +83,8 @@ NARROW, WIDE = 1e-15, 1e15  # gamma of a kernel that can be computed in float32
 OFF_BY = 1e-4  # of a score in float32; where it could be more, float64 is used
 LEAST_COST, LARGEST_COST = 1e-150, 1e150  # whose squares are numbers
 DEVIATIONS = 6.0  # of a normal error, which no score exceeds
+SAME = 1e-9  # a share by which what follows from the same rows may differ
+OF_TERMS = 1e-14  # by which a sum in float64 is off, as a share of its terms without their signs
 ONE_AGAINST_ONE, ONE_AGAINST_REST = SHAPES = ("ovo", "ovr")
 
 MACHINE_PARAMS = {
@@ -102,11 +111,35 @@ MACHINE_STATE = {
     "duality_gap_": PER_PROBLEM,
     "kkt_violation_": PER_PROBLEM,
     "gamma_": POSITIVE,
-    "fit_status_": AMOUNT,
+    "fit_status_": COUNT,
     "converged_": FLAG,
     "shape_fit_": Array("i", (2,)),
     **FIT_STATE,
 }
+
+
+class Rounding(NamedTuple):
+    """How exact kernel values and their sums are."""
+
+    of_value: float  # by which a value that the solver uses is off, about
+    felt: float  # by which its scores may be off; from there on they are computed in float64
+    lengths: np.ndarray  # √|k(x, x)| of the rows: |k(x, z)| is at most the product of two, for a Mercer kernel
+
+    def of_scores(self, task: Task, column: int, beta: np.ndarray) -> float:
+        """Return by how much the scores of a problem may be off.
+
+        The errors of many values add up like the lengths of vectors; in float64, a sum is as exact as its largest
+        terms.
+        """
+        from_values = min(self.of_value * float(np.linalg.norm(gathered(task, column, beta))), self.felt)
+        lengths = self.lengths[task.group[task.problems[column].places()]]
+        return DEVIATIONS * from_values + OF_TERMS * float(np.abs(beta) @ lengths) * float(lengths.max())
+
+
+def rounding_of(X: Any, kernel: Kernel | KernelFunction | None, room: Room, tol: float) -> Rounding:
+    """Return how exact the kernel values of these rows are; without a kernel, X holds them."""
+    diagonal = X.diagonal() if kernel is None else gram_diagonal(X, kernel)
+    return Rounding(value_rounding(X, kernel, room), FELT * tol, np.sqrt(np.abs(diagonal)))
 
 
 class Solved(NamedTuple):
@@ -190,12 +223,13 @@ class Machine(Watched, BaseEstimator, ABC):
         room = self._room()
 
         where, rule = sources(task.X, kernel, task.joined, room), self._rule(task)
+        errors = rounding_of(task.X, kernel, room, self.tol)
         begun = starts(task, None if start is None else self._begun(start, task))
         with closing(steps_of(where, task, rule, begun, room.n_threads)) as steps:
             outcome = watch.follow(
                 steps,
                 max_rounds=len(task.problems) if len(task.problems) > 1 else None,
-                fitted=lambda step: self._attributes(task, gamma, self._solved(task, where.rows, step), step),
+                fitted=lambda step: self._attributes(task, gamma, self._solved(task, where.rows, step, errors), step),
                 X=task.X,
                 y=task.y,
                 seconds_after=Afterwards(where.rows, room.n_threads).seconds,
@@ -204,7 +238,7 @@ class Machine(Watched, BaseEstimator, ABC):
         if outcome.reason == TIME_UP:
             step = with_small_steps(step, where.rows, task, rule, room.n_threads)
 
-        solved = self._solved(task, where.rows, step)
+        solved = self._solved(task, where.rows, step, errors)
         for name, value in self._attributes(task, gamma, solved, step).items():
             setattr(self, name, value)
         self._C_of_fit, self.stop_reason_ = self._cost(), outcome.reason
@@ -295,26 +329,26 @@ class Machine(Watched, BaseEstimator, ABC):
         most = max(LIKE_LIBSVM, STEPS_PER_ROW * task.places.size)
         return DualRule(float(self.tol), most if self.max_iter == -1 else int(self.max_iter), bool(self.shrinking))
 
-    def _solved(self, task: Task, rows: list[KernelRows], step: SideBySideStep) -> list[Solved]:
+    def _solved(self, task: Task, rows: list[KernelRows], step: SideBySideStep, errors: Rounding) -> list[Solved]:
         """Return the coefficients, offset and numbers of each problem."""
         threads = self._threads() if len(rows) > 1 else 1
         return results_of(
-            lambda column: self._solved_one(task, column, rows[column], step.steps[column]), range(len(rows)), threads
+            lambda column: self._solved_one(task, column, rows[column], step.steps[column], errors),
+            range(len(rows)),
+            threads,
         )
 
-    def _solved_one(self, task: Task, column: int, source: KernelRows, step: DualStep) -> Solved:
-        joined, beta, scores = task.joined[column], step.beta, step.scores
+    def _solved_one(self, task: Task, column: int, source: KernelRows, step: DualStep, errors: Rounding) -> Solved:
+        joined, scores = task.joined[column], step.scores
+        beta = settled(joined.dual, step.beta) if step.converged else step.beta
         if step.aside.any():
             support, aside = np.flatnonzero(beta), np.flatnonzero(step.aside)
             scores[aside] = at_once(source.exact_scores(support, beta[support], aside))
         intercept = (offset if step.converged else cheapest_offset)(joined.dual, beta, scores)
         own_beta, own_scores = shared(task, column, beta), to_rows(task, column, scores)
-        facts = problem_facts(task, column, own_beta, own_scores, intercept, source.rounding)
-        if self.kernel == "linear" and not sparse.issparse(task.X):  # scores were measured from the mean of the rows
-            used = beta != 0.0
-            own = task.X[joined.places()].astype(np.float64)
-            intercept -= float((beta[used] @ own[used]) @ own.mean(axis=0))
-        return Solved(own_beta, intercept, facts)
+        facts = problem_facts(task, column, own_beta, own_scores, intercept, errors.of_scores(task, column, own_beta))
+        used = np.flatnonzero(beta)
+        return Solved(own_beta, intercept - source.shift(used, beta[used]), facts)
 
     def _attributes(self, task: Task, gamma: float, solved: list[Solved], step: SideBySideStep) -> dict:
         """Return the fitted attributes that a step stands for."""
@@ -383,6 +417,12 @@ class Machine(Watched, BaseEstimator, ABC):
         n_problems = max(1, n_groups * (n_groups - 1) // 2)
         if self.dual_coef_.shape != shape or self.intercept_.size != n_problems:
             raise InputError(f"{who}: dual_coef_, n_support_ and intercept_ must be of the same problems.")
+        if np.unique(self.support_).size < self.support_.size:
+            raise InputError(f"{who}: support_ must hold different rows; got one twice.")
+        if self.fit_status_ != (0 if self.converged_ else 1):
+            raise InputError(f"{who}: fit_status_ must be 0 where the fit converged, else 1; got {self.fit_status_}.")
+        if self.converged_ and self.stop_reason_ != FINISHED:
+            raise InputError(f"{who}: stop_reason_ must be {FINISHED!r} for a fit that converged.")
 
     def _cost(self) -> float:
         """Return C as a number; where it is infinite, no slack is allowed, and so much of it would cost too much."""
@@ -674,13 +714,9 @@ def class_scores(scores: np.ndarray, n_classes: int) -> np.ndarray:
 def problem_facts(
     task: Task, column: int, beta: np.ndarray, scores: np.ndarray, intercept: float, rounding: float
 ) -> MachineFacts:
-    """Return the numbers of one problem, from the coefficients and scores of its rows.
-
-    ``rounding`` is that of a kernel value; those of many values add up like the lengths of vectors.
-    """
+    """Return the numbers of one problem, from the coefficients and scores of its rows."""
     problem = task.problems[column]
-    in_scores = DEVIATIONS * rounding * float(np.linalg.norm(gathered(task, column, beta)))
-    return machine_facts(problem.dual, beta, scores, intercept, task.mass[problem.places()], problem.label, in_scores)
+    return machine_facts(problem.dual, beta, scores, intercept, task.mass[problem.places()], problem.label, rounding)
 
 
 def verify_machine(model: SVC | SVR, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
@@ -689,12 +725,43 @@ def verify_machine(model: SVC | SVR, X: Any, y: Any, sample_weight: Any = None) 
     betas = betas_at(task.places, model.support_, unstacked(model.dual_coef_, model.n_support_))
     if model.kernel == "precomputed":
         check_holds_rows(type(model).__name__, task.places, model.support_)
-        sums, rounding = task.X @ betas, 0.0
+        sums = task.X @ betas
     else:
         sums = model._sums(task.X.astype(np.float64))
-        rounding = value_rounding(task.X, model._checked_kernel(task, model.gamma_), model._room())
+    errors = rounding_of(task.X, model._checked_kernel(task, model.gamma_), model._room(), model.tol)
     facts = []
     for column, problem in enumerate(task.problems):
         beta, scores = betas[problem.places(), column], sums[task.group[problem.places()], column]
+        rounding = errors.of_scores(task, column, beta)
         facts.append(problem_facts(task, column, beta, scores, float(model.intercept_[column]), rounding))
-    return machine_certificate(facts, model.tol, model.converged_)
+    certificate = machine_certificate(facts, model.tol, model.converged_)
+    more = support_claim(n_other_support(model, task)), stated_claim(stated_numbers(model, task, facts))
+    return Certificate((*certificate.claims, *more))
+
+
+def n_other_support(model: Machine, task: Task) -> int:
+    """Return how many support vectors are not what stands in the table where they are said to come from."""
+    order = np.argsort(task.places)
+    found = order[np.searchsorted(task.places[order], model.support_).clip(max=order.size - 1)]
+    others = task.places[found] != model.support_
+    others |= task.codes[found] != np.repeat(np.arange(model.n_support_.size), model.n_support_)
+    if model.kernel != "precomputed":
+        rows, vectors = task.X[task.group[found]], model.support_vectors_
+        others |= np.asarray(abs(dense(rows) - dense(vectors)).sum(axis=1)).ravel() != 0.0
+    return int(others.sum())
+
+
+def stated_numbers(model: Machine, task: Task, facts: list[MachineFacts]) -> list[Stated]:
+    """Return what the model states beside its coefficients."""
+    gamma = gamma_value(model.gamma, task.X, task.joined_mass())
+    shape = np.array([task.places.size, model.n_features_in_])
+    own = model._own_attributes(task, [0] * len(facts))
+    return [
+        Stated(
+            model.duality_gap_, np.array([one.primal - one.dual for one in facts]), [one.gap_rounding for one in facts]
+        ),
+        Stated(model.kkt_violation_, np.array([one.violation for one in facts]), [2.0 * one.rounding for one in facts]),
+        Stated(model.gamma_, gamma, SAME * gamma),
+        Stated(model.shape_fit_, shape, SAME),
+        *(Stated(model.class_weight_, own[name], SAME * own[name]) for name in ("class_weight_",) if name in own),
+    ]

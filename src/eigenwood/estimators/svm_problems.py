@@ -25,8 +25,17 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.core.distinct import fingerprints
-from eigenwood.core.kernels.blocks import KernelFunction, write_symmetric
-from eigenwood.core.kernels.functions import LINEAR, RBF, RBF_LESS_ONE, Kernel
+from eigenwood.core.kernels.blocks import KernelFunction, taken, write_symmetric
+from eigenwood.core.kernels.functions import (
+    LINEAR,
+    POLYNOMIAL,
+    POLYNOMIAL_ABOUT,
+    RBF,
+    RBF_LESS_ONE,
+    SIGMOID,
+    SIGMOID_ABOUT,
+    Kernel,
+)
 from eigenwood.core.kernels.plain import GivenRows, LinearRows
 from eigenwood.core.kernels.recent import KernelTable, Part, RecentRows, kernel_table
 from eigenwood.core.margin.dual_svm import Dual, DualRule, DualStep, KernelRows, dual_svm_steps, feasible, small_step
@@ -37,6 +46,7 @@ from eigenwood.core.threads import results_of
 from eigenwood.validation.targets import Training
 
 HINGE, SQUARED = SLACKS = ("hinge", "squared")
+IN_DUAL = {RBF: RBF_LESS_ONE, POLYNOMIAL: POLYNOMIAL_ABOUT, SIGMOID: SIGMOID_ABOUT}
 MANY_CLASSES = 4  # from here on the kernel values within a class serve several problems
 SMALL_WORK = 2e9  # multiplications, a fraction of a second: of rounds where there was no time for any
 LEAST_SMALL, MOST_SMALL = 8, 128  # rows in each of these
@@ -273,8 +283,8 @@ def value_rounding(X: Any, kernel: Kernel | KernelFunction | None, room: Room) -
 
 
 def dual_kernel(kernel: Kernel | KernelFunction) -> Kernel | KernelFunction:
-    """Return the kernel that the solver uses: k - 1 is as good as k, and has more digits."""
-    return kernel._replace(code=RBF_LESS_ONE) if isinstance(kernel, Kernel) and kernel.code == RBF else kernel
+    """Return the kernel that the solver uses: k - g(x) - g(z) is as good as k, and may have more digits."""
+    return kernel._replace(code=IN_DUAL.get(kernel.code, kernel.code)) if isinstance(kernel, Kernel) else kernel
 
 
 def dense_if_small(X: Any, room: Room) -> Any:
@@ -300,7 +310,7 @@ def writing_known(table: KernelTable, known: dict[int, np.ndarray], n_threads: i
     kernel = table.scaled
     for first, values in known.items():
         assert isinstance(kernel, Kernel)  # else nothing is known
-        yield from write_symmetric(values, table.rows.rows[first : first + len(values)], kernel, n_threads)
+        yield from write_symmetric(values, taken(table.rows, slice(first, first + len(values))), kernel, n_threads)
 
 
 def rows_in(X: Any, problem: Problem) -> Any:

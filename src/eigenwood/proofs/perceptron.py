@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenwood.proofs.claim import Certificate, Claim, at_most, measured
+from eigenwood.proofs.claim import Certificate, Claim, at_most, claimed, measured
 from eigenwood.proofs.separability import Separability
 
 ROUNDING = 1e-6  # a share by which sums of float32 kernel values may miss an exact inequality
@@ -52,10 +52,9 @@ def perceptron_certificate(problems: list[PerceptronFacts], margins: list[Separa
 
 def errors_claim(facts: PerceptronFacts, n_wrong: float) -> Claim:
     """Return the weight of the training rows on the wrong side: none, when the fit says it converged."""
-    name = f"training errors{facts.label}"
-    if facts.converged:
-        return at_most(name, "after an epoch without a mistake no training row is wrong", n_wrong, 0.0)
-    return measured(name, "training rows on the wrong side, by weight", n_wrong)
+    statement = "after an epoch without a mistake no training row is wrong"
+    claim = at_most(f"training errors{facts.label}", statement, n_wrong, 0.0)
+    return claimed(claim, facts.converged, "training rows on the wrong side, by weight; no epoch was without a mistake")
 
 
 def norm_claim(facts: PerceptronFacts, norm: float) -> Claim:

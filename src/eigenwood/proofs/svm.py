@@ -24,11 +24,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenwood.core.margin.dual_svm import Dual
+from eigenwood.core.margin.dual_svm import Dual, cheapest_offset
 from eigenwood.core.margin.working_set import rise_and_fall
-from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, measured
+from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, claimed, measured
 
 ROUNDING = 1e-9  # a share by which sums may miss an exact equation
+OF_GAP = 1e-6  # a share of the primal or dual by which their difference may be off
 FLOAT64 = 1e-12  # a share by which scores in float64 may be off
 
 
@@ -48,6 +49,8 @@ class MachineFacts(NamedTuple):
     n_free: int  # and between
     left_out_bound: float | None  # what share of the rows can be wrong when left out; None for amounts
     rounding: float  # by which scores may be off
+    gap_rounding: float  # by which the gap may be off because of it
+    constant: float  # what the best constant f costs
 
 
 def machine_facts(
@@ -55,7 +58,9 @@ def machine_facts(
 ) -> MachineFacts:
     """Return the numbers of one problem; ``scores`` are Kβ up to ``rounding``, ``mass`` the weights of the rows."""
     squared_norm = float(beta @ scores)
-    losses = row_losses(dual, dual.target - scores - intercept)
+    errors = dual.target - scores - intercept
+    losses = row_losses(dual, errors)
+    rounding += FLOAT64 * float((np.abs(dual.target) + np.abs(scores)).max() + abs(intercept))
     rise, fall = rise_and_fall(dual.target - scores - dual.ridge * beta, beta, dual.low, dual.high, dual.epsilon)
     top, bottom = float(rise.max()), float(fall.min())
     violation = max(top - bottom, 0.0)
@@ -64,10 +69,14 @@ def machine_facts(
     at_bound = (beta != 0.0) & ((beta == dual.low) | (beta == dual.high))
     beyond = np.maximum(np.maximum(dual.low - beta, beta - dual.high), 0.0)
     is_classes = dual.epsilon == 0.0 and bool(np.isin(dual.target, (-1.0, 1.0)).all())
+    primal = 0.5 * squared_norm + float(losses.sum())
+    dual_value = float(
+        dual.target @ beta - dual.epsilon * size.sum() - 0.5 * (squared_norm + dual.ridge @ (beta * beta))
+    )
     return MachineFacts(
         label,
-        primal=0.5 * squared_norm + float(losses.sum()),
-        dual=float(dual.target @ beta - dual.epsilon * size.sum() - 0.5 * (squared_norm + dual.ridge @ (beta * beta))),
+        primal=primal,
+        dual=dual_value,
         violation=violation,
         offset_off=offset_off,
         gap_bound=gap_bound(dual, violation + offset_off),
@@ -77,8 +86,22 @@ def machine_facts(
         n_bound=int(at_bound.sum()),
         n_free=int(np.count_nonzero(beta)) - int(at_bound.sum()),
         left_out_bound=float(mass[beta != 0.0].sum() / mass.sum()) if is_classes else None,
-        rounding=rounding + FLOAT64 * float((np.abs(dual.target) + np.abs(scores)).max() + abs(intercept)),
+        rounding=rounding,
+        gap_rounding=OF_GAP * max(abs(primal), abs(dual_value)) + moved_losses(dual, errors, rounding),
+        constant=constant_cost(dual),
     )
+
+
+def moved_losses(dual: Dual, errors: np.ndarray, rounding: float) -> float:
+    """Return by how much the losses may be off where errors are off by ``rounding``."""
+    ends = [row_losses(dual, errors + off) for off in (-rounding, 0.0, rounding)]
+    return float((np.max(ends, axis=0) - np.min(ends, axis=0)).sum())
+
+
+def constant_cost(dual: Dual) -> float:
+    """Return what the best model without a single support vector costs: a constant."""
+    nothing = np.zeros(dual.target.size)
+    return float(row_losses(dual, dual.target - cheapest_offset(dual, nothing, nothing)).sum())
 
 
 def row_losses(dual: Dual, errors: np.ndarray) -> np.ndarray:
@@ -105,7 +128,7 @@ def machine_certificate(problems: list[MachineFacts], tol: float, converged: boo
 def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Claim]:
     """Return the claims about one problem."""
     gap = facts.primal - facts.dual
-    size = max(abs(facts.primal), abs(facts.dual), 1e-300)
+    size = OF_GAP * max(abs(facts.primal), abs(facts.dual), 1e-300)
     claims = [
         measured(f"primal{facts.label}", "½‖w‖² + what slack costs", facts.primal),
         measured(f"dual{facts.label}", "no model costs less than this, if the kernel is Mercer's", facts.dual),
@@ -113,9 +136,19 @@ def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Cla
             f"gap{facts.label}",
             "primal - dual: what the model costs beyond the best one, at most; the violation bounds it",
             gap,
-            facts.gap_bound + 1e-6 * size,
+            facts.gap_bound + size,
         ),
-        at_least(f"duality{facts.label}", "primal - dual, up to rounding", gap, -1e-6 * size),
+        at_least(f"duality{facts.label}", "primal - dual, up to rounding", gap, -size),
+        claimed(
+            at_most(
+                f"constant{facts.label}",
+                "primal ≤ what the best constant costs, and what is left to gain",
+                facts.primal,
+                facts.constant + facts.gap_bound + facts.gap_rounding,
+            ),
+            converged,
+            "primal; the fit was stopped before it was better than a constant for sure",
+        ),
         violation_claim(facts, tol, converged),
         at_most(f"offset{facts.label}", "b is off from where the conditions have it", facts.offset_off, facts.rounding),
         at_most(f"balance{facts.label}", "|Σβ| beside Σ|β|", facts.balance, ROUNDING),
@@ -138,7 +171,28 @@ def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Cla
 
 def violation_claim(facts: MachineFacts, tol: float, converged: bool) -> Claim:
     """Return the violation of the KKT conditions, below ``tol`` and rounding if the fit was finished."""
-    name = f"KKT violation{facts.label}"
-    if not converged:
-        return measured(name, "what a pair of coefficients could still gain, at first", facts.violation)
-    return at_most(name, "no pair of coefficients gains more, at first", facts.violation, tol + facts.rounding)
+    statement = "no pair of coefficients gains more, at first"
+    claim = at_most(f"KKT violation{facts.label}", statement, facts.violation, tol + facts.rounding)
+    return claimed(claim, converged, "what a pair of coefficients could still gain, at first; the fit was stopped")
+
+
+class Stated(NamedTuple):
+    """A number that a model states, and what was found again; it may be off by ``allowed``."""
+
+    value: np.ndarray | float
+    again: np.ndarray | float
+    allowed: np.ndarray | float
+
+
+def stated_claim(numbers: list[Stated]) -> Claim:
+    """Return that the numbers which a model states beside its coefficients are those that the rows give."""
+    off = [np.max(np.abs(np.asarray(one.value) - one.again) / one.allowed) for one in numbers]
+    statement = "gap, violation, weights of classes, gamma: the largest error, beside what it may be"
+    return at_most("stated numbers", statement, float(np.max(off)), 1.0)
+
+
+def support_claim(n_others: int) -> Claim:
+    """Return that the support vectors are rows of the table, from where the model says."""
+    return at_most(
+        "support vectors", "support vectors that are not the rows from which they are said to be", n_others, 0
+    )

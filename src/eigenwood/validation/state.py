@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.errors import InputError
+from eigenwood.validation.params import Number
 
 Sizes = dict[str, int]
 
@@ -101,12 +102,17 @@ class TextLists:
 
 @dataclass(frozen=True)
 class Scalar:
-    """A single value under a parameter rule."""
+    """A single value under a parameter rule; a number that need not be whole must be a float, as fits make it."""
 
     rule: Any
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
-        return None if self.rule.allows(value) else f"must be {self.rule}; got {value!r}"
+        if not self.rule.allows(value):
+            return f"must be {self.rule}; got {value!r}"
+        is_float = isinstance(value, (float, np.floating))
+        if isinstance(self.rule, Number) and not self.rule.whole and not is_float:
+            return f"must be a float; got a number of type {type(value).__name__}"
+        return None
 
 
 @dataclass(frozen=True)

@@ -18,16 +18,14 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.core.kernels.functions import (
+    ABOUT_A_CENTRE,
     GAUSSIAN,
     LAPLACIAN,
-    POLYNOMIAL,
     RBF,
     RBF_LESS_ONE,
-    SIGMOID,
     Kernel,
-    finish_polynomial,
+    finish_products,
     finish_rbf,
-    finish_sigmoid,
     laplacian,
     sparse_absolute_distances,
 )
@@ -45,7 +43,10 @@ KernelFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class Prepared(NamedTuple):
-    """Rows ready for products: themselves, moved to the origin where the kernel allows it, squared norms if needed."""
+    """Rows ready for products: themselves, moved to the origin where the kernel allows it, and a number for each.
+
+    That is ‖x‖² where distances are wanted, k(x, c) - k(c, c) / 2 for a kernel about a centre c, and nothing else.
+    """
 
     rows: np.ndarray
     centred: np.ndarray
@@ -81,18 +82,17 @@ def gram_symmetric(X, kernel: Kernel | KernelFunction, n_threads: int = 1) -> np
     if callable(kernel):
         return gram(X, X, kernel)
     K = np.empty((X.shape[0], X.shape[0]), dtype=X.dtype)
-    at_once(write_symmetric(K, X, kernel, n_threads))
+    at_once(write_symmetric(K, prepared(X, kernel, origin(X, kernel)), kernel, n_threads))
     return K
 
 
-def write_symmetric(K: np.ndarray, X, kernel: Kernel, n_threads: int) -> Pieces[None]:
-    """Write k(X[i], X[j]) into K, in pieces; symmetric to the last bit, as only half of it is computed."""
-    n = X.shape[0]
-    whole = prepared(X, kernel, origin(X, kernel))
+def write_symmetric(K: np.ndarray, whole: Prepared, kernel: Kernel, n_threads: int) -> Pieces[None]:
+    """Write k(x_i, x_j) into K, in pieces; symmetric to the last bit, as only half of it is computed."""
+    n, dtype = whole.rows.shape[0], whole.rows.dtype
 
     def fill(rows: slice) -> None:
         right = slice(rows.start, n)
-        tile = np.empty((rows.stop - rows.start, n - rows.start), dtype=X.dtype)
+        tile = np.empty((rows.stop - rows.start, n - rows.start), dtype=dtype)
         fill_tile(tile, taken(whole, rows), taken(whole, right), kernel)
         width = rows.stop - rows.start
         square = tile[:, :width]
@@ -114,22 +114,32 @@ def gram_diagonal(X, kernel: Kernel | KernelFunction) -> np.ndarray:
     if kernel.code in EQUAL_TO_ITSELF:
         return np.full(X.shape[0], EQUAL_TO_ITSELF[kernel.code])
     diagonal = squared_row_norms(rows_of(X))
-    if kernel.code == POLYNOMIAL:
-        finish_polynomial(diagonal, kernel)
-    elif kernel.code == SIGMOID:
-        finish_sigmoid(diagonal, kernel)
-    return diagonal
+    finish_products(diagonal, kernel)
+    return diagonal - 2.0 * about(X, kernel, origin(X, kernel)) if kernel.code in ABOUT_A_CENTRE else diagonal
 
 
 def origin(Z, kernel: Kernel) -> np.ndarray | None:
     """Return the point that rows are measured from: about the mean, where the kernel sees differences only."""
+    if kernel.code in ABOUT_A_CENTRE:
+        return np.asarray(Z.mean(axis=0, dtype=np.float64)).ravel()
     if kernel.code not in GAUSSIAN or sparse.issparse(Z) or Z.shape[0] == 0:
         return None
     return Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
 
 
+def about(rows, kernel: Kernel, centre: np.ndarray | None) -> np.ndarray:
+    """Return k(x, c) - k(c, c) / 2 for every row x, in float64: what k(x, z) is too large by on the side of x."""
+    assert centre is not None  # such a kernel has one
+    values, own = rows.astype(np.float64) @ centre, np.array([centre @ centre])
+    finish_products(values, kernel)
+    finish_products(own, kernel)
+    return values - 0.5 * own[0]
+
+
 def prepared(rows, kernel: Kernel, start: np.ndarray | None) -> Prepared:
     """Return the rows with what the kernel needs beside them."""
+    if kernel.code in ABOUT_A_CENTRE:
+        return Prepared(rows, rows, about(rows, kernel, start))
     if kernel.code not in GAUSSIAN:
         return Prepared(rows, rows, np.empty(0))
     if start is None:
@@ -155,10 +165,16 @@ def fill_tile(tile, left: Prepared, right: Prepared, kernel: Kernel) -> None:
     products = np.matmul(left.centred, right.centred.T, out=tile)
     if kernel.code in GAUSSIAN:
         finish_rbf(products, left.rows, right.rows, left.norms, right.norms, kernel)
-    elif kernel.code == POLYNOMIAL:
-        finish_polynomial(products, kernel)
-    elif kernel.code == SIGMOID:
-        finish_sigmoid(products, kernel)
+    else:
+        finish_products(products, kernel)
+        move_to_centre(products, left, right, kernel)
+
+
+def move_to_centre(values: np.ndarray, left: Prepared, right: Prepared, kernel: Kernel) -> None:
+    """Take away what the values of a kernel about a centre are too large by, in place."""
+    if kernel.code in ABOUT_A_CENTRE:
+        values -= left.norms[:, None]
+        values -= right.norms
 
 
 def _sparse_tile(left: Prepared, right: Prepared, kernel: Kernel) -> np.ndarray:
@@ -169,8 +185,6 @@ def _sparse_tile(left: Prepared, right: Prepared, kernel: Kernel) -> np.ndarray:
     if kernel.code in GAUSSIAN:
         finish_rbf(products, rows_of(left.rows), rows_of(right.rows), left.norms, right.norms, kernel)
         return products
-    if kernel.code == POLYNOMIAL:
-        finish_polynomial(products, kernel)
-    elif kernel.code == SIGMOID:
-        finish_sigmoid(products, kernel)
+    finish_products(products, kernel)
+    move_to_centre(products, left, right, kernel)
     return products

@@ -7,6 +7,8 @@ laplacian     exp(-gamma Σ|x_j-z_j|)
 sigmoid       tanh(gamma x·z + coef0)             not a Mercer kernel
 rbf - 1       exp(-gamma ‖x-z‖²) - 1              as good as rbf where coefficients add up to 0, and with more digits
                                                   where rows are close: what the dual of a support vector machine uses
+… about c     k(x,z) - k(x,c) - k(z,c) + k(c,c)   the same for polynomial and sigmoid: where rows are far from 0, k is
+                                                  large and hardly varies
 """
 
 from typing import NamedTuple
@@ -17,7 +19,7 @@ from eigenwood.compiling import njit
 from eigenwood.core.kernels.exponential import STRIP, exp_of_strip, negative_exp, new_bits
 from eigenwood.core.rows import Rows
 
-LINEAR, POLYNOMIAL, RBF, LAPLACIAN, SIGMOID, RBF_LESS_ONE = range(6)
+LINEAR, POLYNOMIAL, RBF, LAPLACIAN, SIGMOID, RBF_LESS_ONE, POLYNOMIAL_ABOUT, SIGMOID_ABOUT = range(8)
 
 KERNELS = {
     "linear": LINEAR,
@@ -28,6 +30,7 @@ KERNELS = {
 }
 
 GAUSSIAN = (RBF, RBF_LESS_ONE)
+ABOUT_A_CENTRE = {POLYNOMIAL_ABOUT: POLYNOMIAL, SIGMOID_ABOUT: SIGMOID}
 
 # How far a kernel value may be from the exact one because of rounding in the distances.
 _ALLOWED_ERROR = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-13}
@@ -42,6 +45,15 @@ class Kernel(NamedTuple):
     gamma: float = 1.0
     coef0: float = 0.0
     degree: int = 3
+
+
+def finish_products(products, kernel):
+    """Turn a tile of x·z into the kernel's values, in place, where these follow from x·z alone."""
+    code = ABOUT_A_CENTRE.get(kernel.code, kernel.code)
+    if code == POLYNOMIAL:
+        finish_polynomial(products, kernel)
+    elif code == SIGMOID:
+        finish_sigmoid(products, kernel)
 
 
 def finish_polynomial(products, kernel):

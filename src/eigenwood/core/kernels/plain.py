@@ -54,6 +54,10 @@ class GivenRows:
     def begin_anew(self) -> None:
         """Do nothing: nothing is kept."""
 
+    def shift(self, rows: np.ndarray, beta: np.ndarray) -> float:
+        """Return 0: the scores are those of the matrix itself."""
+        return 0.0
+
 
 class LinearRows:
     """Inner products of rows, which are measured from their mean if they are dense: that changes no solution."""
@@ -62,7 +66,8 @@ class LinearRows:
 
     def __init__(self, X, n_threads: int = 1) -> None:
         X = X.astype(np.float64)
-        self._X = X if sparse.issparse(X) else X - X.mean(axis=0)
+        self._mean = np.zeros(X.shape[1]) if sparse.issparse(X) else X.mean(axis=0)
+        self._X = X if sparse.issparse(X) else X - self._mean
         self.n_rows, self._threads = X.shape[0], n_threads
         self._take(np.arange(self.n_rows))
 
@@ -94,6 +99,10 @@ class LinearRows:
     def begin_anew(self) -> None:
         """Let all rows be columns."""
         self._take(np.arange(self.n_rows))
+
+    def shift(self, rows: np.ndarray, beta: np.ndarray) -> float:
+        """Return by how much Σ β_i x_i · x is more than the scores, where Σβ = 0."""
+        return float((self._direction(rows, beta) + beta.sum() * self._mean) @ self._mean)
 
     def _take(self, columns: np.ndarray) -> None:
         self.columns = columns

@@ -18,8 +18,8 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.compiling import njit
-from eigenwood.core.kernels.blocks import KernelFunction, Prepared, fill_tile, gram_diagonal, prepared, taken
-from eigenwood.core.kernels.functions import GAUSSIAN, LAPLACIAN, Kernel
+from eigenwood.core.kernels.blocks import KernelFunction, Prepared, fill_tile, gram_diagonal, origin, prepared, taken
+from eigenwood.core.kernels.functions import ABOUT_A_CENTRE, GAUSSIAN, LAPLACIAN, Kernel
 from eigenwood.core.kernels.source import NO_SLOT, work_of_a_value
 from eigenwood.core.kernels.sums import kernel_sums_in_pieces
 from eigenwood.core.pieces import Pieces
@@ -55,8 +55,8 @@ class Part(NamedTuple):
 def kernel_table(X, kernel: Kernel | KernelFunction) -> KernelTable:
     """Return the table of some rows.
 
-    Distances are computed in float32, unless the numbers are too large for it, and products in the type of X, because
-    high powers need its digits.
+    Distances are computed in float32, unless the numbers are too large for it, and products in float64, because high
+    powers need its digits, and so does what is left of them about a centre.
     """
     return KernelTable(X, kernel, *working_rows(X, kernel), gram_diagonal(X, kernel), work_of_a_value(X, kernel))
 
@@ -95,12 +95,20 @@ class RecentRows:
 
     def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> Pieces[np.ndarray]:
         """Return Σ β_i k(x_i, ·) for some rows, computed in float64."""
-        X, kernel = self._table.X, self._table.kernel
+        X, kernel = self._table.X, plain_kernel(self._table.kernel)
         asked, support = X[self._ids[of]], X[self._ids[rows]]
         if not callable(kernel):
             asked, support = asked.astype(np.float64), support.astype(np.float64)
         sums = yield from kernel_sums_in_pieces(asked, support, kernel, beta[:, None], self._threads)
-        return sums[:, 0]
+        if kernel is self._table.kernel:
+            return sums[:, 0]
+        return sums[:, 0] - self.shift(rows, beta) - beta.sum() * self._table.rows.norms[self._ids[of]]
+
+    def shift(self, rows: np.ndarray, beta: np.ndarray) -> float:
+        """Return by how much Σ β_i k(x_i, ·) is more than the scores, where Σβ = 0: Σ β_i (k(x_i, c) - k(c, c) / 2)."""
+        if plain_kernel(self._table.kernel) is self._table.kernel:
+            return 0.0
+        return float(beta @ self._table.rows.norms[self._ids[rows]])
 
     def among(self, rows: np.ndarray) -> Pieces[np.ndarray]:
         """Return the kernel values among some rows."""
@@ -293,6 +301,8 @@ def working_rows(X, kernel: Kernel | KernelFunction) -> tuple[Prepared, Kernel |
     """
     if not isinstance(kernel, Kernel):
         return Prepared(X, X, np.empty(0)), kernel  # a function of the user's has them as they are
+    if kernel.code in ABOUT_A_CENTRE:
+        return prepared(X.astype(np.float64, copy=False), kernel, origin(X, kernel)), kernel
     if kernel.code not in (*GAUSSIAN, LAPLACIAN) or sparse.issparse(X):
         return prepared(X, kernel, None), kernel
     units = kernel.gamma if kernel.code == LAPLACIAN else np.sqrt(kernel.gamma)
@@ -302,6 +312,13 @@ def working_rows(X, kernel: Kernel | KernelFunction) -> tuple[Prepared, Kernel |
         centred = np.ascontiguousarray(centred, dtype=np.float32)
     norms = squared_row_norms(rows_of(centred)).astype(centred.dtype)
     return Prepared(centred, centred, norms), kernel._replace(gamma=1.0)
+
+
+def plain_kernel(kernel: Kernel | KernelFunction) -> Kernel | KernelFunction:
+    """Return the kernel itself, without a centre."""
+    if isinstance(kernel, Kernel) and kernel.code in ABOUT_A_CENTRE:
+        return kernel._replace(code=ABOUT_A_CENTRE[kernel.code])
+    return kernel
 
 
 @njit

@@ -44,7 +44,10 @@ HARDLY, MOST_IDLE = 1e-14, 100  # rounds after which the sum grew by less than t
 
 
 class KernelRows(Protocol):
-    """Where the kernel values come from, in pieces: ``RecentRows``, ``LinearRows`` or ``GivenRows``."""
+    """Where the kernel values come from, in pieces: ``RecentRows``, ``LinearRows`` or ``GivenRows``.
+
+    They may be those of k(x, z) - g(x) - g(z), which are smaller and have the same solution, because Σβ = 0.
+    """
 
     n_rows: int
     columns: np.ndarray
@@ -58,6 +61,7 @@ class KernelRows(Protocol):
     def bring_back(self, columns: np.ndarray) -> None: ...
     def begin_anew(self) -> None: ...
     def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> Pieces[np.ndarray]: ...
+    def shift(self, rows: np.ndarray, beta: np.ndarray) -> float: ...  # Σ β_i k(x_i, ·) less the scores it hands out
 
 
 class Dual(NamedTuple):
@@ -304,6 +308,22 @@ def limits(dual: Dual) -> np.ndarray:
         return np.full(dual.target.size, np.inf)
     slack = np.maximum(np.abs(dual.target - dual.target.mean()) - dual.epsilon, 0.0)
     return 2.0 * np.sqrt((slack * slack / dual.ridge).sum() / dual.ridge)
+
+
+def settled(dual: Dual, beta: np.ndarray) -> np.ndarray:
+    """Return the coefficients of a solution; those that miss a bound, or 0, by rounding alone are there.
+
+    Costs that should add up to the same do so but for their last bits: 0.03 + 0.01 is not 0.02 + 0.02. What is left
+    over makes nobody free to say what b is.
+
+    >>> dual = Dual(np.array([1.0, -1.0]), np.array([0.0, -0.3]), np.array([0.1 + 0.2, 0.0]), np.zeros(2))
+    >>> settled(dual, np.array([0.3, -0.3])) == [0.1 + 0.2, -0.3]
+    array([ True,  True])
+    """
+    near = ROUNDING * np.abs(beta).max(initial=0.0)
+    for bound in (np.zeros(beta.size), dual.low, dual.high):
+        beta = np.where(np.abs(beta - bound) <= near, bound, beta)
+    return beta
 
 
 def offset(dual: Dual, beta: np.ndarray, scores: np.ndarray) -> float:
