@@ -72,7 +72,7 @@ def test_a_function_is_the_kernel_of_that_name(vote, data):
     named = KernelPerceptron(kernel="linear", vote=vote, max_iter=8).fit(X, y)
     given = KernelPerceptron(kernel=linear, vote=vote, max_iter=8).fit(X, y)
     np.testing.assert_allclose(given.decision_function(X), named.decision_function(X), rtol=1e-6, atol=1e-9)
-    assert eigenwood.verify(given, X, y).holds
+    assert eigenwood.verify(given, X, y).holds is not False
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -187,7 +187,7 @@ def test_the_budget_is_kept(max_support, data):
     model = KernelPerceptron(max_support=max_support, max_iter=10).fit(X, y)
     assert model.support_.size <= max_support
     assert model.support_vectors_.shape[0] == model.dual_coef_.shape[1] == model.support_.size
-    assert eigenwood.verify(model, X, y).holds
+    assert eigenwood.verify(model, X, y).holds is not False
 
 
 @pytest.mark.slow
@@ -325,7 +325,7 @@ def test_rows_of_weight_zero_in_a_gram_matrix(vote, shuffle, data):
     without = KernelPerceptron(**settings).fit(K[np.ix_(there, there)], y[there])
     np.testing.assert_array_equal(weighted.support_, np.flatnonzero(there)[without.support_])
     np.testing.assert_allclose(weighted.decision_function(K), without.decision_function(K[:, there]), atol=1e-9)
-    assert eigenwood.verify(weighted, K, y, sample_weight=there.astype(float)).holds
+    assert eigenwood.verify(weighted, K, y, sample_weight=there.astype(float)).holds is not False
 
 
 # -------------------------------------------------------------------------------------- hostile data
@@ -362,7 +362,7 @@ def test_equal_rows_with_opposite_labels():
     model = KernelPerceptron(max_iter=10).fit(X, y)
     assert not model.converged_
     assert model.score(X, y) == 0.5
-    assert eigenwood.verify(model, X, y).holds
+    assert eigenwood.verify(model, X, y).holds is None
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -402,7 +402,8 @@ def test_verify_tells_a_wrong_model(vote, data):
     X, y = data
     model = KernelPerceptron(vote=vote, kernel="linear", max_iter=3).fit(X, y)
     before = eigenwood.verify(model, X, y)
-    assert before.holds
-    if vote == "last":
-        model.dual_coef_ = model.dual_coef_ * 1e6
-        assert not eigenwood.verify(model, X, y).holds
+    assert before.holds is None
+    for factor in (1e6, -1.0, 0.0):
+        liar = clone(model).fit(X, y)
+        liar.dual_coef_ = liar.dual_coef_ * factor
+        assert eigenwood.verify(liar, X, y).holds is False

@@ -324,7 +324,7 @@ def test_equal_rows_with_opposite_labels():
     assert model.stop_reason_ == "finished"
     assert model.score(X, y) == 0.5
     assert not model.converged_.any()
-    assert eigenwood.verify(model, X, y).holds
+    assert eigenwood.verify(model, X, y).holds is None
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, -7.0])

@@ -262,7 +262,7 @@ def test_a_time_limit_leaves_a_model_and_its_true_gap(machine):
     assert not model.converged_
     assert model.score(rows[:2000], y[:2000]) > 0.3
     found = verify(model, rows, y)
-    assert found.holds
+    assert found.holds is None
     assert found["gap"].value == pytest.approx(model.certificate_["gap"].value, rel=1e-3)
     assert model.duality_gap_[0] == pytest.approx(model.certificate_["gap"].value)
 
@@ -293,10 +293,10 @@ def test_wherever_time_is_up_there_is_a_model_with_its_true_gap(case, n_looks, m
     assert model.stop_reason_ == "time_limit"
     assert not model.converged_
     found = verify(model, X, y)
-    assert found.holds
-    assert model.certificate_.holds
-    for claim, told in zip(found.claims, model.certificate_.claims, strict=True):
-        assert claim.value == pytest.approx(told.value, rel=1e-3, abs=1e-3)
+    assert found.holds is None
+    assert model.certificate_.holds is None
+    for told in model.certificate_:
+        assert found[told.name].value == pytest.approx(told.value, rel=1e-3, abs=1e-3)
     assert model.support_.size > 1
     assert model.score(X, y) > (0.25 if case == "five classes" else 0.5 if case != "amounts" else 0.0)
 
@@ -304,12 +304,12 @@ def test_wherever_time_is_up_there_is_a_model_with_its_true_gap(case, n_looks, m
 def test_a_warm_start_is_not_lost_for_want_of_time():
     rows = table(3000, 4)
     y = classes_on(rows, 5)
-    model = SVC(warm_start=True, C=2.0).fit(rows, y)
+    model = SVC(warm_start=True, C=2.0, decision_function_shape="ovo").fit(rows, y)
     before = model.decision_function(rows)
     model.set_params(time_limit=1e-9).fit(rows, y)
     assert model.stop_reason_ == "time_limit"
     np.testing.assert_allclose(model.decision_function(rows), before, atol=1e-3)
-    assert verify(model, rows, y).holds
+    assert verify(model, rows, y).holds is None
 
 
 def test_the_time_to_measure_rows_that_are_set_aside_is_kept_back():
@@ -452,9 +452,9 @@ def test_verify_tells_a_changed_model(machine, change):
 def test_verify_recomputes_what_fit_said():
     model = SVC(C=10.0).fit(X, FOUR)
     found = verify(model, X, FOUR)
-    assert [claim.name for claim in found.claims] == [claim.name for claim in model.certificate_.claims]
-    for claim, told in zip(found.claims, model.certificate_.claims, strict=True):
-        assert claim.value == pytest.approx(told.value, rel=1e-3, abs=1e-3)
+    assert {claim.name for claim in model.certificate_} <= {claim.name for claim in found}
+    for told in model.certificate_:
+        assert found[told.name].value == pytest.approx(told.value, rel=1e-3, abs=1e-3)
 
 
 def test_verify_wants_all_classes_and_all_rows():
@@ -620,7 +620,7 @@ def test_one_move_leaves_a_model(machine):
     assert theirs.startswith("Solver terminated early (max_iter=1).  Consider pre-processing your data with ")
     assert (model.fit_status_, model.converged_, model.support_.size) == (1, False, 2)
     assert np.isfinite(model.predict(QUERIES)).all()
-    assert verify(model, X, y).holds
+    assert verify(model, X, y).holds is None
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "laplacian"])
@@ -734,3 +734,105 @@ def test_a_fitted_model_that_may_not_be_written_to():
         warnings.simplefilter("error")
         model.predict(frozen)
         verify(model, X, FOUR)
+
+
+# ---- what hostile testing found ----------------------------------------------------------------------------------
+
+
+def test_costs_that_add_up_to_the_same_leave_nobody_free():
+    """Three rows and one against two and two: 0.03 + 0.01 is not 0.02 + 0.02, and what is left over must not say b."""
+    rows = np.sort((np.arange(8) % 3 * 1.0)[:, None], axis=0)
+    labels = (np.arange(8) >= 4).astype(int)
+    ours, theirs = (machine(kernel="linear", C=0.01).fit(rows, labels) for machine in (SVC, scikit.SVC))
+    assert ours.intercept_ == pytest.approx(theirs.intercept_)
+    assert ours.score(rows, labels) == theirs.score(rows, labels) == 0.75
+    assert verify(ours, rows, labels).holds
+
+
+def duplicates_case(seed):
+    """Return rows on a coarse grid, many of them equal, labels, and a machine of any C."""
+    rng = np.random.default_rng(seed)
+    n_rows, n_features = int(rng.integers(8, 60)), int(rng.integers(1, 4))
+    rows = rng.integers(0, 3, (n_rows, n_features)) + rng.normal(size=n_features).round(2)
+    labels = (rows[:, 0] + rng.normal(size=n_rows) > np.median(rows[:, 0])).astype(int)
+    labels[:2] = 0, 1
+    params = {"C": 10.0 ** rng.uniform(-4, 4), "kernel": ("linear", "rbf")[int(rng.integers(2))]}
+    return rows, labels, params, np.vstack([rows, 1.0 + rng.normal(size=(100, n_features))])
+
+
+def test_duplicates_and_any_cost_give_the_predictions_of_scikit_learn():
+    """Not counted: rows whose score is 0 but for ``tol``, which both keep; on a grid there are many."""
+    n_asked = n_others = 0
+    for seed in range(150):
+        rows, labels, params, queries = duplicates_case(seed)
+        ours, theirs = SVC(**params).fit(rows, labels), scikit.SVC(**params).fit(rows, labels)
+        clear = np.minimum(*(np.abs(model.decision_function(queries)) for model in (ours, theirs))) > 1e-3
+        n_asked += np.count_nonzero(clear)
+        n_others += np.count_nonzero((ours.predict(queries) != theirs.predict(queries))[clear])
+        certificate = verify(ours, rows, labels)
+        assert certificate.holds, f"{seed}\n{certificate}"
+    assert n_asked > 10_000
+    assert n_others <= 0.001 * n_asked
+
+
+def test_equal_costs_of_both_classes_do_not_decide_for_one_of_them():
+    """Balanced classes at a bound: scikit-learn's b is where rounding has it here; ours is in the middle."""
+    for seed in range(40):
+        rows, labels, params, _ = duplicates_case(seed)
+        model = SVC(**{**params, "C": 1e-3}, class_weight="balanced").fit(rows, labels)
+        assert np.unique(model.predict(rows)).size == 2 or model.duality_gap_[0] < 1e-9
+
+
+@both
+@pytest.mark.parametrize("kernel", ["poly", "sigmoid"])
+def test_rows_far_from_zero_are_as_good_as_any(machine, kernel):
+    """Kernel values there are large and hardly vary: the dual was below 0 after 10 million moves."""
+    rows = np.random.default_rng(0).normal(600.0 if kernel == "poly" else 3.0, 1.0, (80, 5))
+    target = rows[:, 0] if machine is SVR else (rows[:, 0] > np.median(rows[:, 0])).astype(int)
+    model = machine(kernel=kernel, degree=2, coef0=1.0, C=0.15, gamma=0.2 if kernel == "poly" else 1e-3)
+    model.fit(rows, target)
+    theirs = PAIRED[machine](**{name: getattr(model, name) for name in ("kernel", "degree", "coef0", "C", "gamma")})
+    theirs.fit(rows, target)
+    assert model.converged_
+    assert model.n_iter_ < 100_000
+    assert model.certificate_["dual"].value >= 0.0
+    assert verify(model, rows, target).holds
+    assert model.score(rows, target) >= theirs.score(rows, target) - 0.01
+    assert_learnt_the_same(model, clone(model).set_params(n_jobs=2).fit(rows, target))
+
+
+@both
+def test_a_fit_that_was_stopped_claims_nothing(machine):
+    model = machine(C=10.0, max_iter=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, TARGETS[machine])
+    assert model.certificate_.holds is None
+    assert model.certificate_.verdict().startswith("not claimed: ")
+    model.dual_coef_ = 0.01 * model.dual_coef_
+    assert not verify(model, X, TARGETS[machine]).holds
+
+
+def test_a_model_that_is_worse_than_a_constant_fails():
+    model = SVC(kernel="linear", C=1.0).fit(X, TWO)
+    model.dual_coef_ = -model.dual_coef_
+    assert not verify(model, X, TWO)["constant"].holds
+
+
+def test_rows_that_hardly_differ_have_no_gamma():
+    with pytest.raises(InputError, match="gamma='scale'") as caught:
+        SVC().fit(1e-156 * X, TWO)
+    assert_one_sentence(str(caught.value))
+
+
+def test_scores_of_large_similarities_may_be_off_by_more():
+    """What a sum of large terms with both signs comes to is as exact as these."""
+    for seed in range(40):
+        rows = np.random.default_rng(seed).normal(size=(60, 3)) * 30.0
+        labels = (rows[:, 0] + 10.0 * np.random.default_rng(seed + 1).normal(size=60) > 0).astype(int)
+        K = rows @ rows.T
+        model = SVC(kernel="precomputed", C=1e3, max_iter=200_000)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(K, labels)
+        assert verify(model, K, labels).holds is not False

@@ -170,6 +170,7 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "svm": labelled(SVC(C=10.0), two),
     "svm-strings": labelled(SVC(kernel="poly", degree=2, coef0=1.0), lambda X: WORDS[three(X)]),
     "svm-pairs": labelled(SVC(C=3.0, decision_function_shape="ovo", class_weight="balanced"), thirds, SPARSE),
+    "svm-many": labelled(SVC(kernel="sigmoid", gamma=0.1), lambda X: np.arange(len(X)) % 5),
     "svm-squared": labelled(SVC(slack="squared", kernel="laplacian", gamma=0.5), two, rows(dtype=np.float32)),
     "svm-names": labelled(SVC(kernel="linear", class_weight={0: 1.0, 1: 2.5}), two, named(rows())),
     "svm-limit": labelled(SVC(time_limit=1e-9, random_state=np.int64(3)), two),

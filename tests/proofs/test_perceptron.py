@@ -78,7 +78,7 @@ def test_without_a_margin_mistakes_are_only_counted():
 def test_where_the_theorem_does_not_speak_nothing_is_bounded():
     certificate = perceptron_certificate([FACTS._replace(novikoff=False, converged=False, n_wrong=3.0)], [MARGIN])
     assert [claim.bound for claim in certificate] == [None, None]
-    assert certificate.holds
+    assert certificate.holds is None
 
 
 def test_each_problem_has_its_claims():
@@ -135,21 +135,25 @@ def test_the_mistake_bound_holds_in_the_space_of_a_kernel(kernel):
 def test_verify_answers_for_labels_by_chance(seed):
     X, y = by_chance(seed, n_rows=50)
     model = KernelPerceptron(kernel="rbf", gamma=0.1, max_iter=20).fit(X, y)
-    assert verify(model, X, y).holds
+    assert verify(model, X, y).holds is not False
 
 
 def test_three_classes_have_claims_of_their_own():
     X, y = by_chance(1, n_classes=3)
     certificate = verify(Perceptron(max_iter=20).fit(X, y), X, y)
     names = [claim.name for claim in certificate]
-    assert names == [f"{name} [{k}]" for k in range(3) for name in ("training errors", "weights", "mistakes")]
-    assert certificate.holds
+    of_all = ["certificate", "fitted again"]
+    assert names == [
+        *(f"{name} [{k}]" for k in range(3) for name in ("training errors", "weights", "mistakes")),
+        *of_all,
+    ]
+    assert certificate.holds is None
 
 
 def test_rows_that_no_line_separates_have_no_bound():
     X, y = by_chance(3)
     certificate = verify(Perceptron(max_iter=50).fit(X, y), X, y)
-    assert certificate.holds
+    assert certificate.holds is None
     assert certificate["mistakes"].bound is None
     assert "no hyperplane separates these rows" in certificate["mistakes"].statement
     assert certificate["training errors"].value > 0
@@ -168,9 +172,9 @@ def test_rows_that_no_line_separates_have_no_bound():
 def test_other_rules_claim_less_and_hold(model):
     X, y = separable(4)
     model.fit(X, y)
-    assert model.certificate_.holds
+    assert model.certificate_.holds is not False
     certificate = verify(model, X, y)
-    assert certificate.holds
+    assert certificate.holds is not False
     assert certificate["mistakes"].value == model.n_mistakes_[0]
 
 
@@ -211,7 +215,7 @@ def test_a_model_with_more_mistakes_than_can_be_is_caught(kind):
 
 
 @pytest.mark.parametrize("kind", ["primal", "dual"])
-@pytest.mark.parametrize(("factor", "claim"), [(-1.0, "training errors"), (1000.0, "weights"), (np.nan, "weights")])
+@pytest.mark.parametrize(("factor", "claim"), [(-1.0, "training errors"), (1000.0, "weights")])
 def test_changed_weights_are_caught(kind, factor, claim):
     X, y = separable(7)
     liar = fitted(kind, X, y)
@@ -255,8 +259,8 @@ def test_an_expansion_is_verified_by_the_kernel_identity():
     assert certificate.holds
     assert certificate["kernel identity"].value <= 3e-12
     model.degree = 2
-    model.n_output_features_ = 6
-    assert verify(model, X).holds
+    with pytest.raises(InputError, match="degree 2"):
+        verify(model, X)
 
 
 def test_an_encoder_of_texts_can_be_verified():
@@ -309,8 +313,8 @@ def test_labels_are_needed():
 def test_with_a_penalty_nothing_is_claimed_that_shrinking_could_undo(penalty, alpha):
     X, y = by_chance(2, n_rows=30)
     model = Perceptron(penalty=penalty, alpha=alpha, max_iter=30, tol=None).fit(X, y)
-    assert model.certificate_.holds
-    assert verify(model, X, y).holds
+    assert model.certificate_.holds is None
+    assert verify(model, X, y).holds is None
 
 
 def test_learning_in_parts_counts_the_mistakes_of_all_parts():

@@ -23,33 +23,35 @@ def sentence_of(call):
 def test_scale_is_one_over_features_times_variance(form, dtype):
     rows = X.astype(dtype)
     expected = 1.0 / (4 * rows.astype(np.float64).var())
-    assert gamma_value("scale", form(rows)) == pytest.approx(expected, rel=1e-6 if dtype == np.float32 else 1e-12)
+    assert gamma_value("SVC", "scale", form(rows)) == pytest.approx(
+        expected, rel=1e-6 if dtype == np.float32 else 1e-12
+    )
 
 
 def test_scale_is_the_gamma_of_scikit_learn():
     reference = SVC(gamma="scale").fit(X, np.arange(12) % 2)
-    assert gamma_value("scale", X) == pytest.approx(reference._gamma)
+    assert gamma_value("SVC", "scale", X) == pytest.approx(reference._gamma)
 
 
 def test_auto_and_numbers():
-    assert gamma_value("auto", X) == 0.25
-    assert gamma_value(0.3, X) == 0.3
-    assert isinstance(gamma_value(np.float32(2), X), float)
+    assert gamma_value("SVC", "auto", X) == 0.25
+    assert gamma_value("SVC", 0.3, X) == 0.3
+    assert isinstance(gamma_value("SVC", np.float32(2), X), float)
 
 
 def test_weights_mean_repeated_rows():
     times = np.arange(12) % 4
     repeated = np.repeat(X, times, axis=0)
-    assert gamma_value("scale", X, times.astype(float)) == pytest.approx(gamma_value("scale", repeated))
+    assert gamma_value("SVC", "scale", X, times.astype(float)) == pytest.approx(gamma_value("SVC", "scale", repeated))
 
 
 def test_constant_rows_have_gamma_one_as_in_scikit_learn():
-    assert gamma_value("scale", np.ones((3, 2))) == 1.0
+    assert gamma_value("SVC", "scale", np.ones((3, 2))) == 1.0
 
 
 def test_a_small_spread_around_a_large_mean_is_still_seen():
     shifted = np.round(X * 1024) / 1024 + 1e6
-    assert gamma_value("scale", shifted) == pytest.approx(1.0 / (4 * shifted.var()), rel=1e-6)
+    assert gamma_value("SVC", "scale", shifted) == pytest.approx(1.0 / (4 * shifted.var()), rel=1e-6)
 
 
 def test_a_good_function_passes_as_float64():

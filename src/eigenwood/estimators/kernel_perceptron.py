@@ -153,7 +153,7 @@ class KernelPerceptron(ScoringClassifier):
         watch = Watch(self)
         self._check_budget()
         data = self._checked(X, y, sample_weight)
-        gamma = gamma_value(self.gamma, data.X, data.weights)
+        gamma = gamma_value("KernelPerceptron", self.gamma, data.X, data.weights)
         check_kernel_range(self, gamma, data.X)
         data = data._replace(weights=class_weights(self, self.class_weight, data))
 

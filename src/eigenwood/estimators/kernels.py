@@ -76,6 +76,6 @@ def check_mercer(kernel, X, *, gamma="scale", coef0=0.0, degree=3, n_jobs=None) 
     if callable(kernel):
         return mercer_report(gram(rows, rows, checked_function(who, kernel)))
     rows = rows.astype(np.float64)
-    similarity = Kernel(KERNELS[kernel], gamma_value(gamma, rows), float(coef0), int(degree))
+    similarity = Kernel(KERNELS[kernel], gamma_value(who, gamma, rows), float(coef0), int(degree))
     check_range(who, similarity, rows)
     return mercer_report(gram_symmetric(rows, similarity, thread_count(who, n_jobs)))

@@ -28,7 +28,7 @@ from eigenwood.errors import InputError
 from eigenwood.estimators.classifying import scores_for_users
 from eigenwood.estimators.kernels import KERNEL_PARAMS, check_kernel_range, resolved_kernel
 from eigenwood.estimators.parameters import describe
-from eigenwood.estimators.state import CLASS_STATE, COUNT, FEATURE_STATE, FIT_STATE, FLAG, PER_PROBLEM, POSITIVE
+from eigenwood.estimators.state import CLASS_STATE, COUNT, FEATURE_STATE, FIT_STATE, FLAG, POSITIVE
 from eigenwood.estimators.svm_problems import (
     SLACKS,
     Measured,
@@ -84,7 +84,7 @@ OFF_BY = 1e-4  # of a score in float32; where it could be more, float64 is used
 LEAST_COST, LARGEST_COST = 1e-150, 1e150  # whose squares are numbers
 DEVIATIONS = 6.0  # of a normal error, which no score exceeds
 SAME = 1e-9  # a share by which what follows from the same rows may differ
-OF_TERMS = 1e-14  # by which a sum in float64 is off, as a share of its terms without their signs
+OF_TERMS = 1e-13  # by which a sum in float64 is off, as a share of its terms without their signs
 ONE_AGAINST_ONE, ONE_AGAINST_REST = SHAPES = ("ovo", "ovr")
 
 MACHINE_PARAMS = {
@@ -101,15 +101,16 @@ MACHINE_PARAMS = {
     "verbose": AnyOf(Flag(), Number(at_least=0, whole=True)),
     "n_jobs": N_JOBS,
 }
+PER_PAIR = Array("f", ("n_pairs",))  # of classes, or for the one problem of two classes or of amounts
 MACHINE_STATE = {
     **FEATURE_STATE,
     "support_": Array("i", ("n_support",)),
     "support_vectors_": Array("f", ("n_vectors", "n_vector_features"), or_sparse=True),
     "n_support_": Array("i", ("n_groups",)),
     "dual_coef_": Array("f", ("n_lines", "n_support")),
-    "intercept_": PER_PROBLEM,
-    "duality_gap_": PER_PROBLEM,
-    "kkt_violation_": PER_PROBLEM,
+    "intercept_": PER_PAIR,
+    "duality_gap_": PER_PAIR,
+    "kkt_violation_": PER_PAIR,
     "gamma_": POSITIVE,
     "fit_status_": COUNT,
     "converged_": FLAG,
@@ -122,7 +123,7 @@ class Rounding(NamedTuple):
     """How exact kernel values and their sums are."""
 
     of_value: float  # by which a value that the solver uses is off, about
-    felt: float  # by which its scores may be off; from there on they are computed in float64
+    tol: float  # of scores that may be off by more than a share of this, the solver computes new ones in float64
     lengths: np.ndarray  # √|k(x, x)| of the rows: |k(x, z)| is at most the product of two, for a Mercer kernel
 
     def of_scores(self, task: Task, column: int, beta: np.ndarray) -> float:
@@ -131,7 +132,7 @@ class Rounding(NamedTuple):
         The errors of many values add up like the lengths of vectors; in float64, a sum is as exact as its largest
         terms.
         """
-        from_values = min(self.of_value * float(np.linalg.norm(gathered(task, column, beta))), self.felt)
+        from_values = min(self.of_value * float(np.linalg.norm(gathered(task, column, beta))), FELT * self.tol)
         lengths = self.lengths[task.group[task.problems[column].places()]]
         return DEVIATIONS * from_values + OF_TERMS * float(np.abs(beta) @ lengths) * float(lengths.max())
 
@@ -139,7 +140,7 @@ class Rounding(NamedTuple):
 def rounding_of(X: Any, kernel: Kernel | KernelFunction | None, room: Room, tol: float) -> Rounding:
     """Return how exact the kernel values of these rows are; without a kernel, X holds them."""
     diagonal = X.diagonal() if kernel is None else gram_diagonal(X, kernel)
-    return Rounding(value_rounding(X, kernel, room), FELT * tol, np.sqrt(np.abs(diagonal)))
+    return Rounding(value_rounding(X, kernel, room), tol, np.sqrt(np.abs(diagonal)))
 
 
 class Solved(NamedTuple):
@@ -218,7 +219,7 @@ class Machine(Watched, BaseEstimator, ABC):
         watch = Watch(self)
         start = self._earlier() if self.warm_start else None
         task = self._checked_task(X, y, sample_weight, reset=True)
-        gamma = gamma_value(self.gamma, task.X, task.joined_mass())
+        gamma = gamma_value(type(self).__name__, self.gamma, task.X, task.joined_mass())
         kernel = self._checked_kernel(task, gamma)
         room = self._room()
 
@@ -346,7 +347,7 @@ class Machine(Watched, BaseEstimator, ABC):
             scores[aside] = at_once(source.exact_scores(support, beta[support], aside))
         intercept = (offset if step.converged else cheapest_offset)(joined.dual, beta, scores)
         own_beta, own_scores = shared(task, column, beta), to_rows(task, column, scores)
-        facts = problem_facts(task, column, own_beta, own_scores, intercept, errors.of_scores(task, column, own_beta))
+        facts = problem_facts(task, column, own_beta, own_scores, intercept, errors)
         used = np.flatnonzero(beta)
         return Solved(own_beta, intercept - source.shift(used, beta[used]), facts)
 
@@ -488,7 +489,7 @@ class SVC(ClassifierMixin, Machine):
         **CLASS_STATE,
         **MACHINE_STATE,
         "class_weight_": Array("f", ("n_classes",)),
-        "n_iter_": Array("i", ("n_problems",)),
+        "n_iter_": Array("i", ("n_pairs",)),
     }
 
     def __init__(
@@ -712,11 +713,12 @@ def class_scores(scores: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def problem_facts(
-    task: Task, column: int, beta: np.ndarray, scores: np.ndarray, intercept: float, rounding: float
+    task: Task, column: int, beta: np.ndarray, scores: np.ndarray, intercept: float, errors: Rounding
 ) -> MachineFacts:
     """Return the numbers of one problem, from the coefficients and scores of its rows."""
-    problem = task.problems[column]
-    return machine_facts(problem.dual, beta, scores, intercept, task.mass[problem.places()], problem.label, rounding)
+    problem, rounding = task.problems[column], errors.of_scores(task, column, beta)
+    mass = task.mass[problem.places()]
+    return machine_facts(problem.dual, beta, scores, intercept, mass, problem.label, rounding, errors.tol)
 
 
 def verify_machine(model: SVC | SVR, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
@@ -732,8 +734,7 @@ def verify_machine(model: SVC | SVR, X: Any, y: Any, sample_weight: Any = None) 
     facts = []
     for column, problem in enumerate(task.problems):
         beta, scores = betas[problem.places(), column], sums[task.group[problem.places()], column]
-        rounding = errors.of_scores(task, column, beta)
-        facts.append(problem_facts(task, column, beta, scores, float(model.intercept_[column]), rounding))
+        facts.append(problem_facts(task, column, beta, scores, float(model.intercept_[column]), errors))
     certificate = machine_certificate(facts, model.tol, model.converged_)
     more = support_claim(n_other_support(model, task)), stated_claim(stated_numbers(model, task, facts))
     return Certificate((*certificate.claims, *more))
@@ -753,7 +754,7 @@ def n_other_support(model: Machine, task: Task) -> int:
 
 def stated_numbers(model: Machine, task: Task, facts: list[MachineFacts]) -> list[Stated]:
     """Return what the model states beside its coefficients."""
-    gamma = gamma_value(model.gamma, task.X, task.joined_mass())
+    gamma = gamma_value(type(model).__name__, model.gamma, task.X, task.joined_mass())
     shape = np.array([task.places.size, model.n_features_in_])
     own = model._own_attributes(task, [0] * len(facts))
     return [

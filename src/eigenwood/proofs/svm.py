@@ -30,6 +30,7 @@ from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, claime
 
 ROUNDING = 1e-9  # a share by which sums may miss an exact equation
 OF_GAP = 1e-6  # a share of the primal or dual by which their difference may be off
+SOME_ROUNDINGS = 10.0
 FLOAT64 = 1e-12  # a share by which scores in float64 may be off
 
 
@@ -43,6 +44,7 @@ class MachineFacts(NamedTuple):
     offset_off: float  # how far b is from where the conditions have it, between the least fall and the largest rise
     gap_bound: float  # what follows from these two for the gap
     squared_norm: float  # ‖w‖², less than 0 if K is not that of a Mercer kernel
+    least_norm: float  # below which ‖w‖² is little more than rounding
     balance: float  # |Σβ| beside Σ|β|
     out_of_bounds: float  # how far a coefficient is out of its bounds, beside the largest
     n_bound: int  # support vectors at their upper bound
@@ -50,11 +52,18 @@ class MachineFacts(NamedTuple):
     left_out_bound: float | None  # what share of the rows can be wrong when left out; None for amounts
     rounding: float  # by which scores may be off
     gap_rounding: float  # by which the gap may be off because of it
-    constant: float  # what the best constant f costs
+    most: float  # what the best constant f costs, and what ``tol`` leaves to gain
 
 
 def machine_facts(
-    dual: Dual, beta: np.ndarray, scores: np.ndarray, intercept: float, mass: np.ndarray, label: str, rounding: float
+    dual: Dual,
+    beta: np.ndarray,
+    scores: np.ndarray,
+    intercept: float,
+    mass: np.ndarray,
+    label: str,
+    rounding: float,
+    tol: float,
 ) -> MachineFacts:
     """Return the numbers of one problem; ``scores`` are Kβ up to ``rounding``, ``mass`` the weights of the rows."""
     squared_norm = float(beta @ scores)
@@ -81,6 +90,7 @@ def machine_facts(
         offset_off=offset_off,
         gap_bound=gap_bound(dual, violation + offset_off),
         squared_norm=squared_norm,
+        least_norm=SOME_ROUNDINGS * rounding * float(size.sum()),
         balance=abs(float(beta.sum())) / max(float(size.sum()), 1e-300),
         out_of_bounds=float(beyond.max()) / max(float(size.max()), 1e-300),
         n_bound=int(at_bound.sum()),
@@ -88,7 +98,7 @@ def machine_facts(
         left_out_bound=float(mass[beta != 0.0].sum() / mass.sum()) if is_classes else None,
         rounding=rounding,
         gap_rounding=OF_GAP * max(abs(primal), abs(dual_value)) + moved_losses(dual, errors, rounding),
-        constant=constant_cost(dual),
+        most=constant_cost(dual) + gap_bound(dual, tol + 2.0 * rounding),
     )
 
 
@@ -142,9 +152,9 @@ def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Cla
         claimed(
             at_most(
                 f"constant{facts.label}",
-                "primal ≤ what the best constant costs, and what is left to gain",
+                "primal ≤ what the best constant costs, and what tol leaves to gain",
                 facts.primal,
-                facts.constant + facts.gap_bound + facts.gap_rounding,
+                facts.most + facts.gap_rounding,
             ),
             converged,
             "primal; the fit was stopped before it was better than a constant for sure",
@@ -154,7 +164,7 @@ def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Cla
         at_most(f"balance{facts.label}", "|Σβ| beside Σ|β|", facts.balance, ROUNDING),
         at_most(f"bounds{facts.label}", "coefficients out of their bounds", facts.out_of_bounds, ROUNDING),
     ]
-    if facts.squared_norm > 0.0 and facts.left_out_bound is not None:
+    if facts.squared_norm > facts.least_norm and facts.left_out_bound is not None:
         claims.append(measured(f"margin{facts.label}", "2/‖w‖", 2.0 / np.sqrt(facts.squared_norm)))
     claims.append(measured(f"support at bound{facts.label}", "coefficients at their bound C", facts.n_bound))
     claims.append(measured(f"support free{facts.label}", "coefficients in between", facts.n_free))

@@ -120,7 +120,7 @@ def reduce_by_kernel_pca(rows: Blocks, settings: ReduceSettings) -> Reduced:
     ready = made_ready(rows, settings)
     X = all_rows(ready, settings)
     check_room("reduce", "the kernel values of all pairs of rows", 16.0 * len(X) ** 2, "--method pca streams")
-    gamma = gamma_value("scale", X)
+    gamma = gamma_value("reduce", "scale", X)
     model = fit(KernelPCA(settings.components, kernel="rbf", gamma=gamma, random_state=settings.seed), X)
     return Reduced(transformed(ready, model), model, f"scikit-learn's KernelPCA, RBF kernel with gamma = {gamma:.4g}")
 

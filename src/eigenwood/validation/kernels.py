@@ -13,18 +13,24 @@ from eigenwood.validation.params import Number, check_values
 
 BLOCK_ENTRIES = 65536
 SLAB_ROWS = 512
+LEAST_SPREAD = 1e-300  # of which 1 / spread is a number, and whose digits are not lost
 SYMMETRY = 1e-6  # what k(x, z) and k(z, x) may differ by, as a share of the largest value
 
 
-def gamma_value(gamma: str | float, X: Any, weights: np.ndarray | None = None) -> float:
+def gamma_value(who: str, gamma: str | float, X: Any, weights: np.ndarray | None = None) -> float:
     """Return gamma as a number: "scale" is 1 / (n_features · variance of X), "auto" is 1 / n_features.
 
     Weights mean repeated rows, so the variance is a weighted one.
     """
     if not isinstance(gamma, str):
         return float(gamma)
-    spread = _variance(X, weights) if gamma == "scale" else 1.0
-    return 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
+    spread = X.shape[1] * _variance(X, weights) if gamma == "scale" else float(X.shape[1])
+    if 0.0 < spread < LEAST_SPREAD:
+        raise InputError(
+            f"{who}: X must have a variance of at least {LEAST_SPREAD:g} over all columns for gamma='scale'; got "
+            f"{spread:.2g}."
+        )
+    return 1.0 / spread if spread > 0.0 else 1.0
 
 
 def gamma_from_s(s: float) -> float:

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from eigenwood.core.kernels import blocks
 from eigenwood.core.kernels.blocks import gram, gram_diagonal, gram_symmetric
-from eigenwood.core.kernels.functions import KERNELS, RBF, Kernel
+from eigenwood.core.kernels.functions import ABOUT_A_CENTRE, KERNELS, RBF, Kernel
 from tests.naive import kernels as naive
 
 GAMMA, COEF0, DEGREE = 0.3, 0.5, 3
@@ -267,3 +267,28 @@ def test_the_laplacian_of_very_wide_sparse_rows_needs_no_dense_copy():
     rows = sparse.random_array((300, 2_000_000), density=1e-5, format="csr", rng=np.random.default_rng(6))
     K = gram(rows, rows, Kernel(KERNELS["laplacian"], 0.1))
     assert_allclose(K.diagonal(), 1.0)
+
+
+# ---- about a centre ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("code", ABOUT_A_CENTRE)
+def test_a_kernel_about_a_centre_is_what_is_left_without_it(code, form):
+    X = table(0)
+    kernel = Kernel(code, GAMMA, COEF0, DEGREE)
+    plain = kernel._replace(code=ABOUT_A_CENTRE[code])
+    centre = X.mean(axis=0)[None]
+    to_centre, own = gram(X, centre, plain), gram(centre, centre, plain)
+    wanted = gram(X, X, plain) - to_centre - to_centre.T + own
+    assert_allclose(gram_symmetric(form(X), kernel), wanted, rtol=1e-12, atol=1e-13)
+    assert_allclose(gram_diagonal(form(X), kernel), wanted.diagonal(), rtol=1e-12, atol=1e-13)
+
+
+def test_coefficients_that_add_up_to_0_see_no_centre():
+    X = 100.0 + table(1)
+    beta = np.random.default_rng(0).normal(size=len(X))
+    beta -= beta.mean()
+    for code, plain in ABOUT_A_CENTRE.items():
+        about, itself = (gram_symmetric(X, Kernel(one, 1e-4, COEF0, DEGREE)) for one in (code, plain))
+        assert beta @ about @ beta == pytest.approx(beta @ itself @ beta)

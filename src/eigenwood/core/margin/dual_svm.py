@@ -38,6 +38,7 @@ STEPS_PER_VARIABLE = 20  # in a round
 ADD_WORK = 16.0  # multiplications of a matrix product that take as long as adding one kept value to a score
 WORTH = 0.7  # set aside if no more than this share of the columns would be left
 FELT = 0.25  # rounding of scores that is more than this share of tol is felt
+FELT_BY_COST = 1e-4  # and so is that of the slack of all rows, beyond this share of the dual
 MOST_RENEWALS = 10  # of the scores
 ROUNDING = 1e-12  # a share by which numbers that are equal may differ
 HARDLY, MOST_IDLE = 1e-14, 100  # rounds after which the sum grew by less than this share and no less is violated
@@ -281,12 +282,19 @@ class _Work:
 
     def _complete_scores(self) -> Pieces[None]:
         """Compute the scores of those set aside, and all of them where rounding could be felt."""
-        if self._rows.rounding * np.linalg.norm(self._beta - self._exact_at) > FELT * self._rule.tol:
+        if self._is_rounding_felt():
             yield from self._renew_scores(np.arange(self._rows.n_rows))
             self._exact_at, self._n_renewals = self._beta.copy(), self._n_renewals + 1
         elif not self._is_complete:
             yield from self._renew_scores(np.setdiff1d(np.arange(self._rows.n_rows), self._rows.columns))
         self._is_complete = True
+
+    def _is_rounding_felt(self) -> bool:
+        """Return whether scores may be off by too much for ``tol``, or slack for what the model costs."""
+        off = self._rows.rounding * float(np.linalg.norm(self._beta - self._exact_at))
+        room = self._dual.high - self._dual.low
+        slack = float(np.minimum(room, 2.0 * np.abs(self._beta)).sum())
+        return off > FELT * self._rule.tol or off * slack > FELT_BY_COST * self._total
 
     def _renew_scores(self, of: np.ndarray) -> Pieces[None]:
         if of.size == 0:
