@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 import eigenwood
 from eigenwood import KernelPerceptron, Perceptron, PolynomialExpansion

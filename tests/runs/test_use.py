@@ -75,7 +75,7 @@ def test_verify_uses_the_training_rows(heart, learned_by, method):
     model, run = learned_by(method)
     certificate, rows = verified(model, heart, "disease", run)
     assert rows == "the 227 training rows"
-    assert certificate.holds
+    assert certificate.holds is (True if method == "decision-tree" else None)  # the rows cannot be separated
     stated = {claim["name"]: claim["value"] for claim in run.certificate["claims"]}
     found = {claim.name: claim.value for claim in certificate}
     missing = stated.keys() - found.keys()  # the trees of cross-validation are gone

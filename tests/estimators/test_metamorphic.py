@@ -1,0 +1,328 @@
+"""The metamorphic exam: what a change of the data that means nothing must not change, for every estimator.
+
+Numbers are quarters, so that scaling by powers of two and shifting by whole numbers are exact: a tree must not move at
+all, and what adds up squares may move by rounding. A machine is solved to ``tol``, so its scores may move by that.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn import svm as scikit
+from sklearn import tree as scikit_tree
+from sklearn.base import clone
+from sklearn.decomposition import PCA as ScikitPCA
+
+from eigenwood import PCA, SVC, SVR, DecisionTreeClassifier, DecisionTreeRegressor, verify
+from eigenwood.estimators.registry import CLASSIFICATION, ENTRIES, TRANSFORMATION, Entry
+from tests.estimators.exam import made, result, short, takes_weights
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+SEEDS = st.integers(0, 2**32 - 1)
+every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+
+TREES = ("DecisionTreeClassifier", "DecisionTreeRegressor")
+ENSEMBLES = ("RandomForestClassifier", "RandomForestRegressor", "BaggingClassifier", "BaggingRegressor")
+MACHINES = ("SVC", "SVR")
+PERCEPTRONS = ("Perceptron", "KernelPerceptron")
+DRAWN = "rows are drawn in the order of their fingerprints, so that a weight is a repeated row"
+
+
+def some(n_cases: int) -> Callable:
+    """Return settings for random cases that are drawn anew for each version of this file, and alike in each run."""
+    return settings(
+        max_examples=n_cases, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.differing_executors]
+    )
+
+
+class Case(NamedTuple):
+    """Rows to learn from, their target, rows to ask about, and whole weights."""
+
+    X: np.ndarray
+    y: np.ndarray
+    queries: np.ndarray
+    weights: np.ndarray
+
+
+def case_of(entry: Entry, seed: int, holes: float = 0.0) -> Case:
+    """Return a small case with equal rows and, where the estimator takes them, holes."""
+    rng = np.random.default_rng(seed)
+    n_rows, n_features = int(rng.integers(12, 60)), int(rng.integers(2, 5))
+    X = rng.integers(-6, 7, size=(n_rows, n_features)) / 4.0
+    X[rng.integers(0, n_rows, n_rows // 4)] = X[0]
+    score = X[:, 0] - X[:, 1] + rng.normal(size=n_rows) / 2.0
+    y = np.digitize(score, np.quantile(score, [1 / 3, 2 / 3])) if entry.task == CLASSIFICATION else np.round(8 * score)
+    if entry.task == CLASSIFICATION:
+        y[:3] = 0, 1, 2
+    queries = rng.integers(-8, 9, size=(40, n_features)) / 4.0
+    for rows in (X, queries):
+        rows[rng.random(rows.shape) < holes] = np.nan
+    return Case(X, y, queries, rng.integers(1, 4, n_rows).astype(float))
+
+
+def takes_holes(entry: Entry) -> bool:
+    return entry.estimator().__sklearn_tags__().input_tags.allow_nan and entry.estimator.__name__ != "PCA"
+
+
+def holes_for(entry: Entry, seed: int) -> float:
+    return 0.2 * (seed % 2) if takes_holes(entry) else 0.0
+
+
+def allowed(entry: Entry) -> dict[str, float]:
+    """Return by how much answers may differ."""
+    if entry.estimator.__name__ in MACHINES:
+        return {"rtol": 0.0, "atol": 0.01}
+    return {"rtol": 1e-7, "atol": 1e-7}
+
+
+def answers(entry: Entry, case: Case, params: dict[str, Any] | None = None, **fit_params: Any) -> np.ndarray:
+    """Return what is made of the queries after a fit."""
+    model = model_of(entry, params)
+    return result(model.fit(case.X, case.y, **fit_params), case.queries)
+
+
+def model_of(entry: Entry, params: dict[str, Any] | None = None) -> Any:
+    """Return the estimator with few epochs or learners; a machine is solved to the end."""
+    make = made if entry.estimator.__name__ in MACHINES else short
+    return make(entry, {**params_of(entry), **(params or {})})
+
+
+def params_of(entry: Entry) -> dict[str, Any]:
+    """Return parameters for which a change that means nothing changes nothing."""
+    name = entry.estimator.__name__
+    if name in MACHINES:
+        # votes of pairs would turn a score that is nearly 0 into a whole vote
+        return {"decision_function_shape": "ovo", "tol": 1e-5} if name == "SVC" else {"tol": 1e-5}
+    if name in ENSEMBLES or name in TREES:
+        return {"random_state": 7}
+    return {"svd_solver": "full"} if name == "PCA" else {}
+
+
+# ---- rows --------------------------------------------------------------------------------------------------------
+
+
+@every_entry
+@some(12)
+@given(seed=SEEDS)
+def test_the_order_of_rows(entry, seed):
+    case = case_of(entry, seed, holes_for(entry, seed))
+    order = np.random.default_rng(seed + 1).permutation(len(case.X))
+    turned = case._replace(X=case.X[order], y=case.y[order])
+    np.testing.assert_allclose(answers(entry, turned), answers(entry, case), **allowed(entry))
+
+
+@every_entry
+@some(12)
+@given(seed=SEEDS)
+def test_a_weight_is_a_repeated_row(entry, seed):
+    if not takes_weights(entry):
+        pytest.skip("takes no weights")
+    case = case_of(entry, seed, holes_for(entry, seed))
+    copies = np.repeat(np.arange(len(case.X)), case.weights.astype(int))
+    repeated = case._replace(X=case.X[copies], y=case.y[copies])
+    weighted = answers(entry, case, sample_weight=case.weights)
+    np.testing.assert_allclose(answers(entry, repeated), weighted, **allowed(entry))
+
+
+@pytest.mark.parametrize("entry", [one for one in ENTRIES if one.takes_tables], ids=lambda entry: entry.name)
+@some(12)
+@given(seed=SEEDS)
+def test_a_weight_is_a_repeated_row_where_columns_are_categories(entry, seed):
+    case = case_of(entry, seed, 0.2 * (seed % 2))
+    case = case._replace(X=np.round(case.X), queries=np.round(case.queries))
+    name = "estimator" if entry.estimator.__name__.startswith("Bagging") else "categorical_features"
+    tree = DecisionTreeClassifier if entry.task == CLASSIFICATION else DecisionTreeRegressor
+    params = {name: tree(categorical_features=[0]) if name == "estimator" else [0]}
+    copies = np.repeat(np.arange(len(case.X)), case.weights.astype(int))
+    repeated = case._replace(X=case.X[copies], y=case.y[copies])
+    weighted = answers(entry, case, params, sample_weight=case.weights)
+    np.testing.assert_allclose(answers(entry, repeated, params), weighted, **allowed(entry))
+
+
+# ---- columns -----------------------------------------------------------------------------------------------------
+
+
+@every_entry
+@some(8)
+@given(seed=SEEDS, power=st.integers(-20, 20))
+def test_the_unit_of_all_columns(entry, seed, power):
+    name = entry.estimator.__name__
+    if name == "PolynomialExpansion" or name in ENSEMBLES:
+        pytest.skip(DRAWN if name in ENSEMBLES else "its terms are of several degrees")
+    case = case_of(entry, seed, holes_for(entry, seed))
+    scaled = case._replace(X=case.X * 2.0**power, queries=case.queries * 2.0**power)
+    # 1 is no column of a perceptron then, and the order of rows is that of the table
+    params = {"fit_intercept": False, "shuffle": False} if name in PERCEPTRONS else {}
+    before, after = (answers(entry, one, params) for one in (case, scaled))
+    if name in ("PCA", "Perceptron"):
+        after = after * 2.0**-power if name == "PCA" else after * 4.0**-power
+    np.testing.assert_allclose(after, before, **allowed(entry))
+
+
+@every_entry
+@some(8)
+@given(seed=SEEDS, shift=st.integers(-1000, 1000))
+def test_the_zero_of_columns(entry, seed, shift):
+    if entry.estimator.__name__ in (*PERCEPTRONS, *ENSEMBLES, "PolynomialExpansion"):
+        pytest.skip(DRAWN if entry.estimator.__name__ in ENSEMBLES else "a direction is measured from 0")
+    case = case_of(entry, seed, holes_for(entry, seed))
+    moved = case._replace(X=case.X + shift, queries=case.queries + shift)
+    np.testing.assert_allclose(answers(entry, moved), answers(entry, case), **allowed(entry))
+
+
+@every_entry
+@some(8)
+@given(seed=SEEDS)
+def test_the_order_of_columns(entry, seed):
+    """What is drawn or visited depends on it, so a tree's first question and what a machine costs are looked at."""
+    name = entry.estimator.__name__
+    if name in ENSEMBLES or name in PERCEPTRONS:
+        pytest.skip("draws and visits depend on it")
+    case = case_of(entry, seed, holes_for(entry, seed))
+    order = np.random.default_rng(seed + 1).permutation(case.X.shape[1])
+    models = [model_of(entry).fit(X, case.y) for X in (case.X, case.X[:, order])]
+    if name in TREES:
+        one, other = (first_gain(model) for model in models)
+        assert one == pytest.approx(other, rel=1e-9)
+    elif name in MACHINES:
+        one, other = (sum(c.value for c in model.certificate_ if c.name.startswith("dual")) for model in models)
+        assert one == pytest.approx(other, rel=1e-4, abs=1e-9)
+    elif name == "PolynomialExpansion":
+        one, other = (np.sort(result(model, rows)) for model, rows in zip(models, turned(case, order), strict=True))
+        np.testing.assert_allclose(one, other)
+    elif name == "TableEncoder":
+        one, other = (result(model, rows) for model, rows in zip(models, turned(case, order), strict=True))
+        np.testing.assert_allclose(one[:, order], other)
+    else:
+        np.testing.assert_allclose(models[0].explained_variance_, models[1].explained_variance_, rtol=1e-9, atol=1e-12)
+
+
+def turned(case: Case, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return case.queries, case.queries[:, order]
+
+
+def first_gain(model: Any) -> float:
+    """Return by how much the first question of a tree lowers the impurity."""
+    nodes = model.nodes_
+    if nodes.left[0] == -1:
+        return 0.0
+    sides = [nodes.left[0], nodes.right[0]]
+    return float(nodes.impurity[0] - (nodes.weight[sides] * nodes.impurity[sides]).sum() / nodes.weight[0])
+
+
+# ---- labels, threads, floats -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("entry", [one for one in ENTRIES if one.task == CLASSIFICATION], ids=lambda entry: entry.name)
+@some(8)
+@given(seed=SEEDS)
+def test_the_names_of_classes(entry, seed):
+    case = case_of(entry, seed, holes_for(entry, seed))
+    names = np.array(["ant", "bee", "cat"])
+    model = model_of(entry).fit(case.X, case.y)
+    named = clone(model).fit(case.X, names[case.y])
+    np.testing.assert_array_equal(names[model.predict(case.queries)], named.predict(case.queries))
+
+
+@every_entry
+@some(5)
+@given(seed=SEEDS)
+def test_threads_layouts_and_floats(entry, seed):
+    """Quarters are the same numbers in float32; what is learnt from them may be rounded to it."""
+    case = case_of(entry, seed, holes_for(entry, seed))
+    before = answers(entry, case)
+    if "n_jobs" in entry.estimator.PARAMS:
+        np.testing.assert_array_equal(answers(entry, case, {"n_jobs": 2}), before)
+    np.testing.assert_array_equal(answers(entry, case._replace(X=np.asfortranarray(case.X))), before)
+    single = case._replace(X=case.X.astype(np.float32), queries=case.queries.astype(np.float32))
+    kept = entry.estimator.__name__ in (*TREES, "RandomForestClassifier", "RandomForestRegressor")
+    tolerance = {"rtol": 0.0, "atol": 0.0} if kept else {"rtol": 1e-3, "atol": 1e-2}
+    np.testing.assert_allclose(answers(entry, single), before, **tolerance)
+
+
+# ---- beside scikit-learn -----------------------------------------------------------------------------------------
+
+
+@some(40)
+@given(seed=SEEDS, power=st.floats(-4, 4), kernel=st.sampled_from(["linear", "rbf", "poly"]))
+def test_machines_cost_no_more_than_those_of_scikit_learn(seed, power, kernel):
+    """Compared by the dual that both maximise, where both say that they are done."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (int(rng.integers(10, 60)), 2)).astype(float) * 2.0 ** int(rng.integers(-10, 11))
+    score = X[:, 0] - X[:, 1] + X.std() * rng.normal(size=len(X))
+    params = {"C": 10.0**power, "kernel": kernel, "degree": 2, "coef0": 1.0}
+    for ours, theirs, y in ((SVC, scikit.SVC, score > np.median(score)), (SVR, scikit.SVR, score / X.std())):
+        if len(np.unique(y)) < 2:
+            continue
+        reference = theirs(**params, max_iter=500_000).fit(X, y)
+        model = ours(**params, time_limit=20.0).fit(X, y)
+        if reference.fit_status_ != 0 or not model.converged_:
+            continue
+        assert verify(model, X, y).holds
+        own, other = (dual_of(one, X, y) for one in (model, reference))
+        slack = 2e-3 * params["C"] * len(X)  # what tol leaves open
+        assert own >= other - max(slack, 1e-6 * abs(other))
+
+
+def dual_of(model: Any, X: np.ndarray, y: np.ndarray) -> float:
+    """Return what the dual is worth, from the coefficients alone."""
+    beta = np.zeros(len(X))
+    beta[model.support_] = model.dual_coef_[0]
+    target = np.where(y, 1.0, -1.0) if y.dtype == bool else y
+    epsilon = 0.0 if y.dtype == bool else model.epsilon
+    gamma = 1.0 / (X.shape[1] * X.var())
+    K = scikit_kernel(model.kernel, X, gamma)
+    return float(target @ beta - epsilon * np.abs(beta).sum() - 0.5 * beta @ K @ beta)
+
+
+def scikit_kernel(name: str, X: np.ndarray, gamma: float) -> np.ndarray:
+    if name == "rbf":
+        return np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    return X @ X.T if name == "linear" else (gamma * X @ X.T + 1.0) ** 2
+
+
+@some(30)
+@given(seed=SEEDS, power=st.integers(-10, 60), criterion=st.sampled_from(["gini", "entropy", "squared_error"]))
+def test_first_questions_gain_as_much_as_those_of_scikit_learn(seed, power, criterion):
+    """Not at smaller scales: to scikit-learn, numbers that differ by less than 1e-7 are equal."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 5, (int(rng.integers(5, 80)), 3)).astype(float) * 2.0**power
+    classes = criterion != "squared_error"
+    y = rng.integers(0, 3, len(X)) if classes else np.round(rng.normal(size=len(X)), 1)
+    ours, theirs = (
+        (DecisionTreeClassifier, scikit_tree.DecisionTreeClassifier)
+        if classes
+        else (DecisionTreeRegressor, scikit_tree.DecisionTreeRegressor)
+    )
+    model = ours(criterion=criterion, max_depth=1, random_state=0).fit(X, y)
+    reference = theirs(criterion=criterion, max_depth=1, random_state=0).fit(X, y).tree_
+    shares = reference.weighted_n_node_samples / len(X)
+    gain = reference.impurity[0] - (shares * reference.impurity)[1:].sum()
+    assert first_gain(model) == pytest.approx(gain if reference.node_count > 1 else 0.0, rel=1e-9, abs=1e-12)
+
+
+@some(30)
+@given(seed=SEEDS, power=st.integers(-100, 100), solver=st.sampled_from(["auto", "full", "covariance_eigh"]))
+def test_components_are_those_of_scikit_learn_at_any_scale(seed, power, solver):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(int(rng.integers(8, 40)), 4)) * [4.0, 3.0, 2.0, 1.0]
+    reference = ScikitPCA(2, svd_solver="full").fit(X)
+    model = PCA(2, svd_solver=solver).fit(X * 2.0**power)
+    np.testing.assert_allclose(model.explained_variance_, reference.explained_variance_ * 4.0**power, rtol=1e-6)
+    np.testing.assert_allclose(np.abs(model.components_ @ reference.components_.T), np.eye(2), atol=1e-6)
+    assert verify(model, X * 2.0**power).holds
+
+
+def test_every_estimator_is_asked():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        names = {entry.estimator.__name__ for entry in ENTRIES}
+    assert {*TREES, *ENSEMBLES, *MACHINES, *PERCEPTRONS} <= names
+    assert all(entry.task in (CLASSIFICATION, "regression", TRANSFORMATION) for entry in ENTRIES)
