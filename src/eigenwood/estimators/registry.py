@@ -29,7 +29,7 @@ from eigenwood.estimators.state import OPTIONAL
 from eigenwood.estimators.svm import SVC, SVR, verify_machine
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor, verify_tree
 from eigenwood.estimators.watching import CALLED_OFF, FINISHED, TIME_UP
-from eigenwood.proofs.claim import Certificate, Claim, agreement_claim, at_most, claimed
+from eigenwood.proofs.claim import Certificate, Claim, agreement_claim, at_most, not_claimed
 from eigenwood.validation.params import check_params
 from eigenwood.validation.state import check_state
 from eigenwood.validation.targets import check_training
@@ -167,7 +167,10 @@ def can_fit_again(model: Any) -> bool:
 
 
 def fitted_again_claim(model: Any, X: Any, y: Any, sample_weight: Any) -> Claim:
-    """Return that a fit to the same rows learns the same, to the last bit."""
+    """Return that a fit to the same rows learns the same, to the last bit; one that was stopped cannot be repeated."""
+    name = "fitted again"
+    if getattr(model, "stop_reason_", FINISHED) in (TIME_UP, CALLED_OFF):
+        return not_claimed(name, f"the fit was stopped: {model.stop_reason_}", 0)
     again = clone(model)
     if "time_limit" in model.PARAMS:
         again.set_params(time_limit=None)
@@ -175,9 +178,7 @@ def fitted_again_claim(model: Any, X: Any, y: Any, sample_weight: Any) -> Claim:
         warnings.simplefilter("ignore", ConvergenceWarning)
         again.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
     others = [name for name in model.FITTED if name != "certificate_" and not is_same(model, again, name)]
-    was_stopped = getattr(model, "stop_reason_", FINISHED) in (TIME_UP, CALLED_OFF)
-    claim = at_most("fitted again", "attributes that are others after another fit to these rows", len(others), 0)
-    return claimed(claim, not was_stopped, "attributes that are others after a fit that was not stopped")
+    return at_most(name, "attributes that are others after another fit to these rows", len(others), 0)
 
 
 def is_same(model: Any, other: Any, name: str) -> bool:
