@@ -2,8 +2,8 @@
 
     python -m tests.mutants --count 200 --seed 0 --out mutants.jsonl
 
-Each mutant lives in a copy of the repository. The tests of its file run first, then those of its folder, both without
-the JIT, so that nothing is compiled. A line of ``--out`` tells what was changed and who noticed. Changes that cannot be
+Each mutant lives in a copy of the repository. The tests of its own file run first, for all mutants; then those of its
+folder, for the ones that nobody noticed; both without the JIT, so that nothing is compiled. A line of ``--out`` tells what was changed and who noticed. Changes that cannot be
 noticed are left out: annotations, docstrings, assertions, and constants in capitals, which are mostly sizes of blocks.
 """
 
@@ -18,13 +18,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 CORE = Path("src/eigenwood/core")
-SECONDS = 240  # after which a test run counts as failed: a mutant may run for ever
+PATIENCE, LEAST_SECONDS = (
+    5.0,
+    60.0,
+)  # of what tests take without a mutant, after which they count as failed: some never end
 COMPARISONS = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -118,35 +122,49 @@ def change(node: ast.expr) -> None:
         node.func.attr = NAMES[node.func.attr]
 
 
-def tests_of(file: Path) -> list[list[str]]:
-    """Return the tests that may notice a change of a file: its own, then those of its folder."""
-    folder = Path("tests/core") / file.relative_to(CORE).parent
-    own = folder / f"test_{file.name}"
-    whole = [str(folder)] if folder != Path("tests/core") else ["tests/core/margin", "tests/core/kernels"]
-    return [[str(own)], whole] if (ROOT / own).exists() else [whole]
+def own_tests(file: Path) -> str:
+    """Return the tests of a file; those of its folder where it has none of its own."""
+    own = Path("tests/core") / file.relative_to(CORE).with_name(f"test_{file.name}")
+    return str(own) if (ROOT / own).exists() else folder_tests(file)
 
 
-def noticed_by(mutant: Mutant, home: Path) -> str | None:
-    """Return the tests that notice a mutant, or nothing."""
-    place = home / mutant.file
-    before = place.read_text()
-    place.write_text(mutant.source)
-    try:
-        return next((" ".join(tests) for tests in tests_of(mutant.file) if fails(tests, home)), None)
-    finally:
-        place.write_text(before)
+def folder_tests(file: Path) -> str:
+    """Return the tests of a file's folder."""
+    return str(Path("tests/core") / file.relative_to(CORE).parent)
 
 
-def fails(tests: list[str], home: Path) -> bool:
-    """Return whether some tests fail in a copy of the repository, or do not end."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-m", "not slow and not data", *tests]
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": f"{home / 'src'}{os.pathsep}{home}"}
-    environment.pop("EIGENWOOD_REQUIRE_CODE", None)
-    try:
-        done = subprocess.run(command, cwd=home, env=environment, capture_output=True, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+class Laboratory:
+    """A copy of the repository in which one mutant lives at a time."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._seconds: dict[str, float] = {}  # that tests take without a mutant
+
+    def notices(self, tests: str, mutant: Mutant) -> bool:
+        """Return whether tests fail with a mutant, or do not end."""
+        if tests not in self._seconds:
+            start = time.perf_counter()
+            assert self._pass(tests, None), f"{tests} must pass before anything is changed"
+            self._seconds[tests] = time.perf_counter() - start
+        place = self._home / mutant.file
+        before = place.read_text()
+        place.write_text(mutant.source)
+        try:
+            return not self._pass(tests, max(LEAST_SECONDS, PATIENCE * self._seconds[tests]))
+        except subprocess.TimeoutExpired:
+            return True
+        finally:
+            place.write_text(before)
+
+    def _pass(self, tests: str, seconds: float | None) -> bool:
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-m", "not slow and not data", tests]
+        paths = f"{self._home / 'src'}{os.pathsep}{self._home}"
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": paths}
+        environment.pop("EIGENWOOD_REQUIRE_CODE", None)
+        done = subprocess.run(
+            command, cwd=self._home, env=environment, capture_output=True, timeout=seconds, check=False
+        )
+        return done.returncode == 0
 
 
 def drawn(count: int, seed: int) -> list[Mutant]:
@@ -168,16 +186,22 @@ def main() -> None:
         home = Path(folder) / "repository"
         left_out = shutil.ignore_patterns(".git", "*.code", "__pycache__", "site", ".hypothesis")
         shutil.copytree(ROOT, home, ignore=left_out)
-        for mutant in drawn(words.count, words.seed)[part::n_parts]:
-            told = {
-                "file": str(mutant.file.relative_to(CORE)),
-                "line": mutant.line,
-                "before": mutant.before,
-                "after": mutant.after,
-                "noticed": noticed_by(mutant, home),
-            }
-            with words.out.open("a") as out:
-                out.write(json.dumps(told) + "\n")
+        laboratory, alive = Laboratory(home), drawn(words.count, words.seed)[part::n_parts]
+        for tests_of in (own_tests, folder_tests):
+            asked, alive = alive, []
+            for mutant in asked:
+                tests = tests_of(mutant.file)
+                noticed = laboratory.notices(tests, mutant)
+                write(words.out, mutant, tests if noticed else None)
+                alive += [] if noticed else [mutant]
+
+
+def write(out: Path, mutant: Mutant, noticed: str | None) -> None:
+    """Add a line about a mutant, and about who noticed it."""
+    where = {"file": str(mutant.file.relative_to(CORE)), "line": mutant.line}
+    told = {**where, "before": mutant.before, "after": mutant.after, "noticed": noticed}
+    with out.open("a") as lines:
+        lines.write(json.dumps(told) + "\n")
 
 
 if __name__ == "__main__":

@@ -30,3 +30,12 @@ def test_many_short_works_add_up(capsys, monkeypatch):
         with clock.running():
             time.sleep(0.05)
     assert notice.LINE in capsys.readouterr().err
+
+
+def test_where_nothing_can_be_kept_it_is_said(capsys, monkeypatch):
+    monkeypatch.setattr(notice, "PATIENCE", 0.0)
+    clock = notice._Clock()
+    clock.is_kept = False
+    clock.speak()
+    assert capsys.readouterr().err.splitlines() == [notice.UNKEPT_LINE]
+    assert "every run" in notice.UNKEPT_LINE

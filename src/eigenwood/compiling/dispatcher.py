@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from typing import Any
 
 from numba import types
@@ -138,8 +137,10 @@ class EntryDispatcher(CPUDispatcher):
         super().__init__(kernel.py_func, targetoptions=dict(kernel.targetoptions), pipeline_class=EntryCompiler)
 
     def enable_caching(self) -> None:
-        with suppress(RuntimeError):  # there is no folder to write to: every process compiles for itself
+        try:
             self._cache = EntryCache(self.py_func)
+        except RuntimeError:  # there is no folder to write to: every process compiles for itself
+            CLOCK.is_kept = False
 
 
 def compile_entry(kernel: Kernel, kinds: Kinds) -> CompileResult:

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 PATIENCE = 1.0  # seconds of compiling, all together, that need no word
-LINE = (
-    "eigenwood: compiling for this machine. This happens once; later runs find the code on disk. "
-    "'eigenwood info' says why no ready-made code was used."
+WHY = "'eigenwood info' says why no ready-made code was used."
+LINE = f"eigenwood: compiling for this machine. This happens once; later runs find the code on disk. {WHY}"
+UNKEPT_LINE = (
+    "eigenwood: compiling for this machine. This happens in every run, since no folder can be written to; "
+    f"NUMBA_CACHE_DIR names one. {WHY}"
 )
 
 
@@ -21,6 +23,7 @@ class _Clock:
     def __init__(self) -> None:
         self.seconds = 0.0
         self.has_spoken = False
+        self.is_kept = True  # what is compiled, on disk
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -38,7 +41,7 @@ class _Clock:
     def speak(self) -> None:
         if not self.has_spoken:
             self.has_spoken = True
-            print(LINE, file=sys.stderr, flush=True)
+            print(LINE if self.is_kept else UNKEPT_LINE, file=sys.stderr, flush=True)
 
 
 CLOCK = _Clock()
