@@ -3,8 +3,9 @@
     python -m tests.mutants --count 200 --seed 0 --out mutants.jsonl
 
 Each mutant lives in a copy of the repository. The tests of its own file run first, for all mutants; then those of its
-folder, for the ones that nobody noticed; both without the JIT, so that nothing is compiled. A line of ``--out`` tells what was changed and who noticed. Changes that cannot be
-noticed are left out: annotations, docstrings, assertions, and constants in capitals, which are mostly sizes of blocks.
+folder, for the ones that nobody noticed; both without the JIT, so that nothing is compiled. A line of ``--out`` tells
+what was changed and who noticed. Changes that cannot be noticed are left out: annotations, docstrings, assertions, and
+constants in capitals, which are mostly sizes of blocks.
 """
 
 from __future__ import annotations
