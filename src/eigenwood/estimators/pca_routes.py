@@ -26,7 +26,7 @@ from eigenwood.core.spectral.moments import ColumnMoments, Moments, columns_of
 from eigenwood.core.spectral.oja import OjaState, after_batch, oja_start
 from eigenwood.core.spectral.packed import GROUP
 from eigenwood.core.spectral.pairs import Pairs, Wanted, chosen_count, settled_at, signed, straightened, with_null_pairs
-from eigenwood.core.spectral.power import power_steps
+from eigenwood.core.spectral.power import PowerRule, power_steps
 from eigenwood.core.spectral.randomized import SubspaceStep, randomized_steps
 from eigenwood.core.spectral.refining import RefinedStep, refined_steps
 from eigenwood.core.spectral.symmetric import FEW, LARGE, leading_pairs
@@ -227,7 +227,8 @@ def power_route(source: Any, request: Request) -> Steps:
     operator = source.operator(scaling, request.n_threads)
     limit = max(1, request.n_iter) if request.n_iter is not None else 10_000
     tol = settled(source, request) * (LIFTED if source.is_wide() else 1.0)
-    for step in power_steps(operator, size, request.wanted, scaling.total(), tol, limit, request.seed):
+    rule = PowerRule(tol, limit, request.seed, request.nothing)
+    for step in power_steps(operator, size, request.wanted, scaling.total(), rule):
         yield Step(once(in_features, step, source, scaling, request), "power", "", step.whole, step.last)
 
 
