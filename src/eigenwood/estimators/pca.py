@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.spectral.centred import Centred, row_products
 from eigenwood.core.spectral.filling import observed_scores, with_means
-from eigenwood.core.spectral.moments import Moments, merged, moments_of, no_moments
+from eigenwood.core.spectral.moments import Moments, columns_of, merged, moments_of, no_moments
 from eigenwood.core.spectral.pairs import Wanted, products_of_columns
 from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 from eigenwood.data.genotypes import Genotypes
@@ -38,8 +38,9 @@ from eigenwood.estimators.pca_gate import (
     standard_scale,
 )
 from eigenwood.estimators.pca_growing import growing_steps
-from eigenwood.estimators.pca_routes import ROUTES, SETTLED, Request, Step, from_moments, once
-from eigenwood.estimators.pca_sources import Source, Whole
+from eigenwood.estimators.pca_routes import ROUTES, SETTLED, Request, Step, from_moments, in_range, in_true_units, once
+from eigenwood.estimators.pca_sources import Source, Whole, trying
+from eigenwood.estimators.pca_units import BeyondRange, check_range, in_units, units_for, units_of_moments
 from eigenwood.estimators.state import AMOUNT, COUNT, FEATURE_STATE, FIT_STATE
 from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Watch, Watched
 from eigenwood.proofs.claim import Certificate
@@ -189,9 +190,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         check_route(self, source)
         request = self._request(source.weight(), source.shape[1], source.dtype)
 
-        steps = self._steps(source, request)
         outcome = watch.follow(
-            steps,
+            in_range(source, request, self._steps),
             max_rounds=None,
             fitted=lambda step: self._attributes(step, source.dtype),
             X=source.X if isinstance(source, Whole) else None,
@@ -213,11 +213,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         check_params(self)
         before = self._moments_so_far()
         source = check_whole(checked_source(self, X, sample_weight, reset=before is None), X)
-        threads = thread_count("PCA", self.n_jobs)
-        moments = merged(before or no_moments(source.shape[1]), moments_of(source.X, source.weights, threads))
+        moments = merged(before or no_moments(source.shape[1]), batch_moments(source, thread_count("PCA", self.n_jobs)))
         check_finite_means(self, source, moments)
-        request = self._request(int(moments.weight), moments.mean.size, source.dtype)
-        found = once(from_moments, moments, request)
+        units = units_of_moments(moments, self.scale is True)
+        request = self._request(int(moments.weight), moments.mean.size, source.dtype)._replace(units=units)
+        found = once(in_true_units, once(from_moments, in_units(moments, units), request), units)
         step = Step(found, "covariance_eigh", "the moments of all batches", whole=True, last=True)
         self._store(step, source.dtype, FINISHED)
         self._moments = moments
@@ -301,6 +301,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
             n_threads=thread_count("PCA", self.n_jobs),
             dtype=dtype,
             nothing=max(8.0 * np.finfo(dtype).eps, 4.0 * np.finfo(np.float64).eps * np.sqrt(n_columns)),
+            by_column=self.scale is True,
         )
 
     def _steps(self, source: Source, request: Request) -> Iterator[Step]:
@@ -390,9 +391,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         return np.concatenate(results_of(part, blocks, thread_count("PCA", self.n_jobs)))
 
     def _spread(self) -> np.ndarray:
-        """Return the standard deviation of each score, at least what is no rounding."""
+        """Return the standard deviation of each score, at least what is no rounding beside the largest."""
         spread = np.sqrt(self.explained_variance_)
-        return np.maximum(spread, np.finfo(self.components_.dtype).eps)
+        largest = float(spread.max(initial=0.0)) or 1.0
+        return np.maximum(spread, np.finfo(self.components_.dtype).eps * largest)
 
     @one_blas_thread()
     def _likelihoods(self, X: np.ndarray) -> np.ndarray:
@@ -431,6 +433,18 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         return tags
 
 
+def batch_moments(source: Whole, n_threads: int) -> Moments:
+    """Return the moments of a batch; huge and tiny numbers are summed in units."""
+    with trying():
+        moments = moments_of(source.X, source.weights, n_threads)
+    try:
+        check_range(columns_of(moments), False, source.dtype, source.sizes_at)
+    except BeyondRange:
+        units = units_for(source.sizes(), False, source.dtype)
+        moments = units.of_moments(moments_of(source.divided(units).X, source.weights, n_threads))
+    return moments
+
+
 def tolerances(model: PCA, route: str, dtype: np.dtype) -> Tolerances:
     """Return how exact a route is meant to be."""
     if route in APPROXIMATE:
@@ -443,8 +457,7 @@ def tolerances(model: PCA, route: str, dtype: np.dtype) -> Tolerances:
 def facts_of(step: Step, attributes: dict[str, Any], limits: Tolerances) -> PcaFacts:
     """Return the facts as the route knows them, which costs no further look at the rows."""
     found, angles = step.found(), products_of_columns(attributes["components_"].T)
-    diagonal = found.columns.squares / found.scale**2 / (found.columns.weight - 1.0)
-    lost = float(diagonal.sum() - found.variances @ angles.diagonal())
+    lost = found.total - float(found.variances @ angles.diagonal())
     return PcaFacts(
         variances=found.variances,
         residuals=found.residuals,

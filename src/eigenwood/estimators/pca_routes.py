@@ -32,6 +32,7 @@ from eigenwood.core.spectral.refining import RefinedStep, refined_steps
 from eigenwood.core.spectral.symmetric import FEW, LARGE, leading_pairs
 from eigenwood.errors import InputError
 from eigenwood.estimators.pca_sources import RowStream, Scaling, Whole
+from eigenwood.estimators.pca_units import BeyondRange, Units, check_range, check_variance, units_for
 
 SMALL = 500  # rows and columns: below, the SVD of the whole table takes milliseconds
 BASIS_BYTES = 2**28
@@ -72,6 +73,8 @@ class Request(NamedTuple):
     n_threads: int
     dtype: np.dtype  # of the rows
     nothing: float  # a variance that is at most so many times the largest is rounding
+    by_column: bool  # each column is divided by its deviation, so it may have a unit of its own
+    units: Units | None = None  # of the rows; None: nobody has looked whether they need any
 
 
 class Found(NamedTuple):
@@ -110,12 +113,13 @@ def once(function: Callable[..., Found], *arguments: Any) -> Callable[[], Found]
 def covariance_steps(source: Any, request: Request) -> Steps:
     """Yield the components of the rows so far."""
     for moments, last in source.moments(request.n_threads):
+        check_units(columns_of(moments), source.dtype, request, source.sizes_at if last else np.zeros_like)
         yield Step(once(from_moments, moments, request), "covariance_eigh", "", True, last)
 
 
 def from_moments(moments: Moments, request: Request) -> Found:
     """Return the components from the moments of the rows."""
-    scaling = checked_scaling(columns_of(moments), request, request.dtype)
+    scaling = checked_scaling(columns_of(moments), request)
     M = moments.scatter / scaling.scale[:, None] / scaling.scale[None, :]
     count = min(request.wanted.count, int(moments.weight))
     pairs = leading_pairs(M, request.wanted._replace(count=count), request.n_threads)
@@ -401,16 +405,50 @@ ROUTES: dict[str, Callable[[Any, Request], Steps]] = {
 
 
 def scaling_of(source: Any, request: Request) -> Scaling:
-    return checked_scaling(source.column_moments(request.n_threads), request, source.dtype)
+    columns = source.column_moments(request.n_threads)
+    check_units(columns, source.dtype, request, source.sizes_at)
+    return checked_scaling(columns, request)
 
 
-def checked_scaling(columns: ColumnMoments, request: Request, dtype: np.dtype) -> Scaling:
-    """Return mean and scale; raise where the squares of the numbers are beyond their type."""
-    scaling = Scaling(columns, request.scale(columns))
-    total, most = scaling.total(), float(np.finfo(dtype).max) / 16.0
-    if not total <= most:
-        raise InputError(f"PCA: X must have a sum of squares of at most {most:.2g} in {dtype}; got {total:.2g}.")
+def check_units(columns: ColumnMoments, dtype: np.dtype, request: Request, sizes_at: Callable) -> None:
+    """Raise ``BeyondRange`` where rows need units and have none."""
+    if request.units is None:
+        check_range(columns, request.by_column, dtype, sizes_at)
+
+
+def checked_scaling(columns: ColumnMoments, request: Request) -> Scaling:
+    """Return mean and scale; raise where the variance is beyond all floats."""
+    whole_units = request.by_column or request.units is None
+    scaling = Scaling(columns, request.scale(columns if whole_units else request.units.of_columns(columns)))
+    total, degrees = scaling.total(), columns.weight - 1.0
+    if not np.isfinite(total):
+        raise InputError(f"PCA: X must have a sum of squares of at most {np.finfo(np.float64).max:.2g}; got more.")
+    if request.units is not None:
+        check_variance(total / degrees, request.units)
     return scaling
+
+
+def in_range(source: Any, request: Request, route: Callable[[Any, Request], Steps]) -> Steps:
+    """Yield the steps of a route; where numbers turn out to be huge or tiny, those of the same rows in other units."""
+    try:
+        yield from route(source, request)
+        return
+    except BeyondRange:
+        units = units_for(source.sizes(), request.by_column, source.dtype)
+    for step in route(source.divided(units), request._replace(units=units)):
+        yield step._replace(found=once(in_true_units, step.found, units))
+
+
+def in_true_units(found_in_units: Callable[[], Found], units: Units) -> Found:
+    """Return a PCA of rows in units as that of the rows themselves."""
+    found = found_in_units()
+    return found._replace(
+        columns=units.of_columns(found.columns),
+        scale=units.of_scale(found.scale),
+        total=float(units.of_variances(found.total)),
+        variances=units.of_variances(found.variances),
+        residuals=units.of_variances(found.residuals),
+    )
 
 
 def operator_size(source: Any) -> int:
