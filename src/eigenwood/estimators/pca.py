@@ -33,6 +33,7 @@ from eigenwood.estimators.pca_gate import (
     check_whole,
     checked_blocks,
     checked_source,
+    filled_pieces,
     given_rows,
     row_pieces,
     standard_scale,
@@ -44,13 +45,28 @@ from eigenwood.estimators.pca_units import BeyondRange, check_range, in_units, u
 from eigenwood.estimators.state import AMOUNT, COUNT, FEATURE_STATE, FIT_STATE
 from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Watch, Watched
 from eigenwood.proofs.claim import Certificate
-from eigenwood.proofs.pca import FILLED, PcaFacts, Stated, Tolerances, facts_from_rows, intervals, pca_certificate
+from eigenwood.proofs.pca import (
+    FILLED,
+    REFILLED,
+    PcaFacts,
+    Stated,
+    Tolerances,
+    change_of_holes,
+    facts_from_rows,
+    intervals,
+    is_cut,
+    pca_certificate,
+    turned_count,
+    with_excuses,
+    without_components,
+)
 from eigenwood.validation.arrays import check_matrix, check_rows
 from eigenwood.validation.params import AnyOf, Choice, Flag, Nothing, Number, Seed, Share, check_params
 from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.state import Array, Scalar, Sentence, Size
 from eigenwood.validation.threads import N_JOBS, thread_count
 
+SOLVERS = ("full", "covariance_eigh", "gram_eigh", "gram_refined", "krylov", "randomized", "power", "oja")
 APPROXIMATE = ("randomized", "oja")
 COUNTED = (*APPROXIMATE, "gram_refined")  # these find so many components, not a share of the variance
 LOOSE = 1e-2  # ‖Cv - λv‖ / λ₁ up to which an approximate route is to be trusted
@@ -144,7 +160,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         "n_samples_": COUNT,
         "noise_variance_": AMOUNT,
         "total_variance_": AMOUNT,
-        "solver_": Scalar(Choice(tuple(ROUTES))),
+        "solver_": Scalar(Choice(SOLVERS)),
         "solver_reason_": Sentence(),
         **FIT_STATE,
     }
@@ -285,6 +301,24 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     def _n_features_out(self) -> int:
         return self.n_components_
 
+    def check_fitted(self) -> None:
+        """Raise unless the fitted numbers can be those of some rows."""
+        variances, (low, high) = self.explained_variance_, self.explained_variance_interval_.T
+        rules = {
+            "scale_": ((self.scale_ > 0.0).all(), "be above 0"),
+            "n_samples_": (self.n_samples_ >= 1, "be at least 1"),
+            "explained_variance_": ((variances >= 0.0).all() and is_falling(variances), "be at least 0 and descend"),
+            "singular_values_": ((self.singular_values_ >= 0.0).all(), "be at least 0"),
+            "explained_variance_ratio_": ((self.explained_variance_ratio_ >= 0.0).all(), "be at least 0"),
+            "explained_variance_interval_": (
+                ((low >= 0.0) & (low <= variances) & (variances <= high)).all(),
+                "hold the variances, from 0 on",
+            ),
+        }
+        for name, (is_kept, rule) in rules.items():
+            if not is_kept:
+                raise InputError(f"PCA: {name} must {rule}; got other numbers.")
+
     # --- fit, in parts
 
     def _request(self, n_rows: int | None, n_columns: int, dtype: np.dtype) -> Request:
@@ -337,6 +371,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     def _store(self, step: Step, dtype: np.dtype, reason: str) -> None:
         attributes = self._attributes(step, dtype)
         certificate = pca_certificate(facts_of(step, attributes, tolerances(self, step.route, dtype)))
+        if reason != FINISHED or (step.found().is_cut and not certificate.holds):
+            certificate = without_components(certificate, attributes["n_components_"], reason)
         for name, value in attributes.items():
             setattr(self, name, value)
         self.stop_reason_ = reason
@@ -433,6 +469,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         return tags
 
 
+def is_falling(values: np.ndarray) -> bool:
+    return bool((np.diff(values) <= 0.0).all())
+
+
 def batch_moments(source: Whole, n_threads: int) -> Moments:
     """Return the moments of a batch; huge and tiny numbers are summed in units."""
     with trying():
@@ -447,11 +487,9 @@ def batch_moments(source: Whole, n_threads: int) -> Moments:
 
 def tolerances(model: PCA, route: str, dtype: np.dtype) -> Tolerances:
     """Return how exact a route is meant to be."""
-    if route in APPROXIMATE:
-        return Tolerances(LOOSE, ROUNDING[dtype])
-    if model.missing == "em":  # the holes are filled to FILLED, and the components follow them
-        return Tolerances(10.0 * FILLED, ROUNDING[dtype])
-    return Tolerances(max(float(model.tol), 2.0 * SETTLED[dtype]), ROUNDING[dtype])
+    exact = REFILLED if model.missing == "em" else 2.0 * SETTLED[dtype]  # components follow the holes
+    tolerance = LOOSE if route in APPROXIMATE else max(float(model.tol), exact)
+    return Tolerances(tolerance, exact, ROUNDING[dtype])
 
 
 def facts_of(step: Step, attributes: dict[str, Any], limits: Tolerances) -> PcaFacts:
@@ -462,10 +500,10 @@ def facts_of(step: Step, attributes: dict[str, Any], limits: Tolerances) -> PcaF
         variances=found.variances,
         residuals=found.residuals,
         skew=float(np.abs(angles - np.eye(angles.shape[0])).max(initial=0.0)),
+        n_turned=turned_count(attributes["components_"]),
         kept_and_lost=float(found.variances.sum()) + lost,
         total=found.total,
-        beside=None,
-        filling=found.filling,
+        filling=None if found.filling is None else (f"the last of {found.filling[0]} rounds", found.filling[1], FILLED),
         tolerance=limits.residual,
         rounding=limits.rounding,
     )
@@ -474,14 +512,30 @@ def facts_of(step: Step, attributes: dict[str, Any], limits: Tolerances) -> PcaF
 @one_blas_thread()
 def verify_pca(model: PCA, X: Any, sample_weight: Any = None) -> Certificate:
     """Return the certificate, measured anew on the rows given, with a search for what was missed."""
-    limits = tolerances(model, model.solver_, model.components_.dtype)
-    stated = Stated(
-        model.mean_,
-        model.scale_,
-        model.components_,
-        model.explained_variance_,
-        model.explained_variance_ratio_,
-        model.singular_values_,
-        model.total_variance_,
+    limits, stated = tolerances(model, model.solver_, model.components_.dtype), stated_by(model)
+    pieces = row_pieces(model, X, sample_weight)
+    facts = facts_from_rows(pieces, stated, limits)
+    if model.missing == "em":
+        change = change_of_holes(partial(filled_pieces, model, X), pieces, stated)
+        facts = facts._replace(filling=None if change is None else ("one more round", change, REFILLED))
+    certificate = pca_certificate(facts)
+    if model.stop_reason_ == FINISHED and not is_cut(model.certificate_):
+        return certificate
+    knew_all = facts.n_other_rows == 0 and facts.filling is None
+    return with_excuses(certificate, model.n_components_, model.stop_reason_, knew_all)
+
+
+def stated_by(model: PCA) -> Stated:
+    """Return the numbers that a model states, to be checked."""
+    return Stated(
+        mean=model.mean_,
+        scale=model.scale_,
+        components=model.components_,
+        variances=model.explained_variance_,
+        ratios=model.explained_variance_ratio_,
+        singular_values=model.singular_values_,
+        intervals=model.explained_variance_interval_,
+        total=float(model.total_variance_),
+        noise=float(model.noise_variance_),
+        n_rows=model.n_samples_,
     )
-    return pca_certificate(facts_from_rows(row_pieces(model, X, sample_weight), stated, limits))

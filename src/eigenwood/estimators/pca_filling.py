@@ -29,7 +29,7 @@ def filling_steps(source: Whole, request: Request, route: Callable[[Whole, Reque
         values = low_rank_values(X, holes, found.columns.mean, found.scale, found.components)
         change = relative_change(values, X[holes], found)
         last = change <= FILLED or n_rounds == MOST_ROUNDS
-        filled = found._replace(filling=(n_rounds, change))
+        filled = found._replace(filling=(n_rounds, change), is_cut=found.is_cut or change > FILLED)
         yield step._replace(found=partial(Found, *filled), whole=True, last=last)
         X[rows, columns] = values
 

@@ -87,6 +87,7 @@ class Found(NamedTuple):
     components: np.ndarray  # (k, d)
     residuals: np.ndarray
     filling: tuple[int, float] | None = None  # rounds of filling holes, and the relative change in the last
+    is_cut: bool = False  # a limit on the products or rounds came before the end
 
 
 class Step(NamedTuple):
@@ -253,7 +254,7 @@ def oja_route(source: Any, request: Request) -> Steps:
 
 def from_oja(state: OjaState, source: Any, scaling: Scaling, request: Request) -> Found:
     operator = source.feature_operator(scaling, request.n_threads)
-    return found(scaling, measured(state.directions, request.wanted.count, operator), request)
+    return found(scaling, measured(state.directions, request.wanted.count, operator), request)._replace(is_cut=True)
 
 
 # --- what auto does -------------------------------------------------------------------------------
@@ -461,10 +462,11 @@ def settled(source: Any, request: Request) -> float:
 
 def in_features(step: Any, source: Any, scaling: Scaling, request: Request) -> Found:
     """Return the components that a step of an iteration stands for."""
-    pairs = step.pairs()
+    pairs, is_cut = step.pairs(), step.is_cut
     if not step.last:  # what is not known yet is not there, rather than without variance
         request = request._replace(wanted=Wanted(min(request.wanted.count, pairs.values.size)))
-    return lifted(pairs, source, scaling, request) if source.is_wide() else found(scaling, pairs, request)
+    components = lifted(pairs, source, scaling, request) if source.is_wide() else found(scaling, pairs, request)
+    return components._replace(is_cut=is_cut)
 
 
 def lifted(pairs: Pairs, source: Any, scaling: Scaling, request: Request) -> Found:
