@@ -23,6 +23,7 @@ from eigenwood.data.row_blocks import Blocks
 from eigenwood.errors import InputError
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.parameters import describe
+from eigenwood.estimators.pca_clock import Clock
 from eigenwood.estimators.pca_filling import filling_steps
 from eigenwood.estimators.pca_gate import (
     asked_count,
@@ -41,7 +42,7 @@ from eigenwood.estimators.pca_gate import (
 from eigenwood.estimators.pca_growing import growing_steps
 from eigenwood.estimators.pca_routes import ROUTES, SETTLED, Request, Step, from_moments, in_range, in_true_units, once
 from eigenwood.estimators.pca_sources import Source, Whole, trying
-from eigenwood.estimators.pca_units import BeyondRange, check_range, in_units, units_for, units_of_moments
+from eigenwood.estimators.pca_units import BeyondRangeError, check_range, in_units, units_for, units_of_moments
 from eigenwood.estimators.state import AMOUNT, COUNT, FEATURE_STATE, FIT_STATE
 from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Watch, Watched
 from eigenwood.proofs.claim import Certificate
@@ -205,6 +206,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         source = checked_source(self, X, sample_weight)
         check_route(self, source)
         request = self._request(source.weight(), source.shape[1], source.dtype)
+        request = request._replace(clock=Clock(watch.seconds_left, request.n_threads))
 
         outcome = watch.follow(
             in_range(source, request, self._steps),
@@ -212,6 +214,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
             fitted=lambda step: self._attributes(step, source.dtype),
             X=source.X if isinstance(source, Whole) else None,
             y=y,
+            seconds_after=lambda step: step.seconds_after,
         )
 
         self._store(outcome.step, source.dtype, outcome.reason)
@@ -479,7 +482,7 @@ def batch_moments(source: Whole, n_threads: int) -> Moments:
         moments = moments_of(source.X, source.weights, n_threads)
     try:
         check_range(columns_of(moments), False, source.dtype, source.sizes_at)
-    except BeyondRange:
+    except BeyondRangeError:
         units = units_for(source.sizes(), False, source.dtype)
         moments = units.of_moments(moments_of(source.divided(units).X, source.weights, n_threads))
     return moments

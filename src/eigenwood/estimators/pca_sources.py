@@ -113,6 +113,11 @@ class Whole:
         """Return the same for some columns."""
         return largest_sizes(self.X[:, columns])
 
+    def some_rows(self, n_rows: int) -> Whole:
+        """Return a table of so many rows, taken evenly from all."""
+        rows = np.linspace(0, self.shape[0] - 1, n_rows).round().astype(np.intp)
+        return replace(self, X=self.X[rows], weights=self.weights[rows], holes=None)
+
     def divided(self, units: Units) -> Whole:
         """Return the same table in other units."""
         return replace(self, X=divided(self.X, units))

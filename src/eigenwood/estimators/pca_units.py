@@ -22,7 +22,7 @@ MOST_VARIANCE = float(np.finfo(np.float64).max / 16.0)
 LOOK_VALUES = 2**20
 
 
-class BeyondRange(Exception):
+class BeyondRangeError(Exception):
     """The numbers of a table are so large or small that they need a unit."""
 
 
@@ -84,7 +84,7 @@ def in_units(moments: Moments, units: Units) -> Moments:
 
 
 def check_range(columns: ColumnMoments, by_column: bool, dtype: np.dtype, sizes_at: Any) -> None:
-    """Raise ``BeyondRange`` unless products of the numbers, and squares of these, are floats with all their digits.
+    """Raise ``BeyondRangeError`` unless products of the numbers, and squares of these, are floats with all their digits.
 
     Where a mean of squares is ordinary, deviations are nothing or ordinary too: numbers lie no closer to each other. A
     zero may stand for nothing or for tiny numbers; ``sizes_at`` looks for the largest of some columns.
@@ -98,7 +98,7 @@ def check_range(columns: ColumnMoments, by_column: bool, dtype: np.dtype, sizes_
         is_ordinary = np.full(squares.size, 1.0 / most <= squares.max() <= most)
     unsure = np.flatnonzero(~is_ordinary)
     if unsure.size and (squares[unsure].any() or columns.mean[unsure].any() or sizes_at(unsure).any()):
-        raise BeyondRange
+        raise BeyondRangeError
 
 
 def check_variance(total: float, units: Units) -> None:

@@ -18,7 +18,6 @@ from eigenwood.core.spectral.krylov import Operator
 from eigenwood.core.spectral.pairs import Pairs, Wanted, count_for_share, settled_at
 from eigenwood.core.threads import one_blas_thread
 
-
 LONG = 0.9  # of a length of 1, after it was turned aside twice
 LOOKS = 3  # products of which none is longer than rounding, until all that is left counts as nothing
 
