@@ -464,7 +464,8 @@ def product_cost(source: Any, block: int) -> float:
 
 def errors_of(errors: list[float], step: KrylovStep) -> list[float]:
     """Add the largest relative residual of the wanted pairs, if there are so many yet; return all so far."""
-    errors.append(float(step.residuals[: step.count].max() / step.values[0]) if step.count <= step.values.size else 1.0)
+    is_known = step.count <= step.values.size
+    errors.append(float(step.residuals[: step.count].max(initial=0.0) / step.values[0]) if is_known else 1.0)
     return errors
 
 
@@ -572,8 +573,8 @@ def check_units(columns: ColumnMoments, dtype: np.dtype, request: Request, sizes
 
 def checked_scaling(columns: ColumnMoments, request: Request) -> Scaling:
     """Return mean and scale; raise where the variance is beyond all floats."""
-    whole_units = request.by_column or request.units is None
-    scaling = Scaling(columns, request.scale(columns if whole_units else request.units.of_columns(columns)))
+    is_own = request.units is None or request.by_column  # a deviation has the unit of its column
+    scaling = Scaling(columns, request.scale(columns if is_own else request.units.of_columns(columns)))  # type: ignore[union-attr]
     total, degrees = scaling.total(), columns.weight - 1.0
     if not np.isfinite(total):
         raise InputError(f"PCA: X must have a sum of squares of at most {np.finfo(np.float64).max:.2g}; got more.")

@@ -84,7 +84,7 @@ def in_units(moments: Moments, units: Units) -> Moments:
 
 
 def check_range(columns: ColumnMoments, by_column: bool, dtype: np.dtype, sizes_at: Any) -> None:
-    """Raise ``BeyondRangeError`` unless products of the numbers, and squares of these, are floats with all their digits.
+    """Raise ``BeyondRangeError`` unless products of the numbers, and squares of these, are floats with all digits.
 
     Where a mean of squares is ordinary, deviations are nothing or ordinary too: numbers lie no closer to each other. A
     zero may stand for nothing or for tiny numbers; ``sizes_at`` looks for the largest of some columns.

@@ -16,6 +16,7 @@ import numpy as np
 
 from eigenwood.core.spectral.krylov import Operator
 from eigenwood.core.spectral.pairs import Pairs, Wanted, count_for_share, settled_at
+from eigenwood.core.spectral.randomized import SubspaceStep
 from eigenwood.core.threads import one_blas_thread
 
 LONG = 0.9  # of a length of 1, after it was turned aside twice
@@ -43,9 +44,9 @@ class PowerStep(NamedTuple):
     is_cut: bool  # a pair has not settled in ``max_iter`` products
 
     def pairs(self) -> Pairs:
-        """Return the pairs in descending order: close values may have been found in the other order."""
-        order = np.argsort(-self.values, kind="stable")
-        return Pairs(self.values[order], self.vectors[:, order], self.leftovers[:, order])
+        """Return the best pairs in the span of those so far: pairs that are not settled may lean towards each other."""
+        product = self.vectors * self.values + self.leftovers  # what M made of them
+        return SubspaceStep(self.vectors, product, self.values.size, self.whole, self.last).pairs()
 
 
 def power_steps(operator: Operator, size: int, wanted: Wanted, trace: float, rule: PowerRule) -> Iterator[PowerStep]:
