@@ -834,7 +834,7 @@ def test_some_rows_stand_for_all_until_there_is_time_for_more(monkeypatch, slow_
     monkeypatch.setattr(pca_routes, "SAMPLE_GROWTH", 2)
     X = rows(31, (5000, 6), decay=0.5)
     short = PCA(2, svd_solver="covariance_eigh", time_limit=0.4).fit(X)
-    longer = PCA(2, svd_solver="covariance_eigh", time_limit=0.6).fit(X)
+    longer = PCA(2, svd_solver="covariance_eigh", time_limit=0.5).fit(X)
     assert 20 <= short.n_samples_ < longer.n_samples_
     assert_allclose(short.explained_variance_, true_pairs(X)[0][:2], rtol=0.5)
     assert longer.certificate_.holds is None

@@ -320,7 +320,9 @@ def beside(error: float, size: float) -> float:
     >>> beside(1.0, 4.0), beside(0.0, 0.0), beside(1.0, 0.0)
     (0.25, 0.0, inf)
     """
-    return 0.0 if error == 0.0 else float(np.divide(error, size))
+    if error == 0.0:
+        return 0.0
+    return float(error / size) if size > 0.0 else float("inf")
 
 
 def largest_size(values: np.ndarray) -> float:
