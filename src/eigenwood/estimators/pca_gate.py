@@ -231,8 +231,8 @@ def row_pieces(model: Any, X: Any, sample_weight: Any) -> Callable[[], Iterator]
 
 
 def filled_pieces(model: Any, X: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield rows as a model fills them, and where they had holes; sparse rows have none."""
-    if sparse.issparse(X):
+    """Yield rows as a model fills them, and where they had holes; sparse rows have none, genotypes have means there."""
+    if sparse.issparse(X) or isinstance(X, Genotypes):
         return
     blocks = checked_blocks(X, None, missing=True) if isinstance(X, Blocks) else (given_rows(model, X),)
     for block in blocks:

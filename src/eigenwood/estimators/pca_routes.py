@@ -533,8 +533,10 @@ def hasty_steps(source: Whole, request: Request, name: str) -> Steps:
     while True:
         n_some = n_rows if 2 * n_some >= n_rows else max(n_some, min(FEWEST_ROWS, n_rows))
         some = source if n_some == n_rows else source.some_rows(n_some)
-        count = min(request.wanted.count, some.weight(), n_some)
-        asked = request._replace(wanted=request.wanted._replace(count=max(count, 1)))
+        if some.weight() < 2:  # their weights are so small that they count as one row
+            some = source
+        count = min(request.wanted.count, some.weight())
+        asked = request._replace(wanted=request.wanted._replace(count=count))
         for step in krylov_only(some, asked):
             yield step._replace(reason=reason, last=step.last and some is source)
         if some is source:
