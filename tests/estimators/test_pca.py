@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+import time
 from copy import deepcopy
 from pathlib import Path
 
@@ -27,7 +28,7 @@ import eigenwood
 from eigenwood import PCA, verify
 from eigenwood.data.blocks import blocks
 from eigenwood.data.row_blocks import Blocks
-from eigenwood.estimators import pca_growing, pca_routes, pca_sources
+from eigenwood.estimators import pca_clock, pca_growing, pca_routes, pca_sources, watching
 from tests.estimators.exam import Recorder
 from tests.models.crafting import assert_one_sentence
 from tests.naive import pca as naive
@@ -265,6 +266,95 @@ def test_numbers_whose_squares_overflow_are_refused_or_right(route, size, dtype)
     else:
         assert_one_sentence(sentence)
         assert sentence.startswith("PCA: X must ")
+
+
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("route", ROUTES)
+def test_the_unit_of_the_numbers_changes_no_bit(route, form, scale):
+    """Times a power of two, every number is exact: the components are the same, the variances have its square."""
+    if form is not np.asarray and route in ("full", "gram_refined"):
+        return
+    X = rows(33, (60, 12), decay=0.8) + 0.3
+    one = PCA(3, svd_solver=route, scale=scale).fit(form(X))
+    for exponent in (-450, -300, -280, -65, -64, -1, 1, 64, 65, 250, 300, 450):
+        other = PCA(3, svd_solver=route, scale=scale).fit(form(np.ldexp(X, exponent)))
+        of_variances = 0 if scale else 2 * exponent
+        assert_array_equal(other.components_, one.components_)
+        assert_array_equal(other.explained_variance_, np.ldexp(one.explained_variance_, of_variances))
+        assert_array_equal(other.mean_, np.ldexp(one.mean_, exponent))
+        assert_array_equal(other.scale_, np.ldexp(one.scale_, exponent if scale else 0))
+        assert other.total_variance_ == np.ldexp(one.total_variance_, of_variances)
+
+
+@pytest.mark.parametrize("exponent", [-60, -30, 30, 60])
+@pytest.mark.parametrize("route", EXACT)
+def test_the_unit_of_float32_numbers(route, exponent):
+    """Squares of 1e-18 and 1e18 are no float32."""
+    X = rows(33, (60, 12), np.float32, decay=0.8)
+    one, other = PCA(3, svd_solver=route).fit(X), PCA(3, svd_solver=route).fit(np.ldexp(X, exponent))
+    assert_array_equal(other.components_, one.components_)
+    assert_array_equal(other.explained_variance_, np.ldexp(one.explained_variance_, 2 * exponent))
+
+
+@pytest.mark.parametrize("exponent", [-400, -100, 100, 400])
+def test_the_unit_of_blocks_batches_holes_and_whitened_scores(exponent):
+    X = rows(34, (90, 7), decay=0.7)
+    far, holed = np.ldexp(X, exponent), with_holes(X)
+    for fit in (
+        lambda X: PCA(3).fit(blocks(X, block_rows=40)),
+        lambda X: PCA(3, svd_solver="krylov").fit(blocks(X, block_rows=40)),
+        lambda X: PCA(3).partial_fit(X[:50]).partial_fit(X[50:]),
+        lambda X: PCA(3, whiten=True).fit(X),
+        lambda X: PCA("mle").fit(X),
+    ):
+        one, other = fit(X), fit(far)
+        assert_array_equal(other.components_, one.components_)
+        assert_allclose(np.ldexp(other.explained_variance_, -2 * exponent), one.explained_variance_, rtol=1e-12)
+        scores = np.ldexp(one.transform(X), 0 if one.whiten else exponent)
+        assert_allclose(other.transform(far), scores, rtol=1e-9, atol=1e-12 * np.abs(scores).max())
+        assert verify(other, far).holds
+    one, other = PCA(2, missing="em").fit(holed), PCA(2, missing="em").fit(np.ldexp(holed, exponent))
+    assert_allclose(other.components_, one.components_, rtol=1e-9)
+    assert verify(other, np.ldexp(holed, exponent)).holds
+
+
+def test_columns_of_very_different_size_are_scaled_one_by_one():
+    X = rows(35, (50, 4))
+    sizes = np.array([0, -600, 700, 3])
+    one, other = PCA(2, scale=True).fit(X), PCA(2, scale=True).fit(np.ldexp(X, sizes))
+    assert_array_equal(other.components_, one.components_)
+    assert_array_equal(other.scale_, np.ldexp(one.scale_, sizes))
+    assert verify(other, np.ldexp(X, sizes)).holds
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_columns_of_zeros_and_constants_need_no_unit(scale):
+    X = np.hstack([rows(35, (50, 4)), np.zeros((50, 1)), np.full((50, 1), 7.0)])
+    model = PCA(2, scale=scale).fit(X)
+    assert_array_equal(model.scale_[4:], 1.0)
+    assert verify(model, X).holds
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e-150, 1e160, 1e300])
+@pytest.mark.parametrize("route", ROUTES)
+def test_variances_that_are_no_floats_are_refused(route, size):
+    sentence = sentence_of(PCA(2, svd_solver=route).fit, rows(9) * size)
+    assert "PCA: X must have a variance between" in sentence
+    assert ("larger" if size > 1.0 else "smaller") in sentence
+    assert PCA(2, svd_solver=route, scale=True).fit(rows(9) * size).n_components_ == 2
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_power_iteration_fills_directions_without_variance_at_once(form):
+    rng = np.random.default_rng(0)
+    X = form(rng.normal(size=(400, 3)) @ (rng.normal(size=(3, 400)) * (rng.random((3, 400)) < 0.3)))
+    looks = Recorder()
+    model = PCA(399, svd_solver="power").set_callbacks(looks).fit(X)
+    assert looks.count("end", "round") == 4  # three pairs, and that there are no more
+    assert model.n_components_ == 399
+    assert_allclose(model.explained_variance_[3:], 0.0)
+    assert verify(model, X).holds
 
 
 @pytest.mark.parametrize("route", ["auto", "covariance_eigh", "gram_eigh", "gram_refined", "krylov"])
@@ -684,6 +774,105 @@ def test_what_time_allowed_is_the_pca_of_the_rows_so_far(many_steps):
     model = PCA(3, svd_solver="covariance_eigh", time_limit=1e-9).fit(X)
     assert model.n_samples_ == 20
     assert_within_the_certificate(model, *true_pairs(X[:20]))
+
+
+class Ticking:
+    """A clock that moves on by a twentieth of a second whenever somebody looks at it, and at no other time."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        self.now += 0.05
+        return self.now
+
+
+@pytest.fixture
+def slow_machine(monkeypatch):
+    """Let multiplications take long, as far as anybody can tell, and time go by with every look at the clock."""
+    monkeypatch.setattr(watching, "time", Ticking())
+    monkeypatch.setattr(pca_clock, "multiplications_per_second", lambda: 1e5)
+
+
+def never(*args, **kwargs):
+    raise AssertionError("there was no time for this")
+
+
+@pytest.mark.parametrize("shape", [(300, 40), (60, 200)], ids=["tall", "wide"])
+@pytest.mark.parametrize("route", ["auto", "full", "covariance_eigh", "gram_eigh", "gram_refined"])
+def test_no_long_call_is_begun_that_time_does_not_allow(monkeypatch, slow_machine, route, shape):
+    for name in ("svd_pairs", "leading_pairs"):
+        monkeypatch.setattr(pca_routes, name, never)
+    for name in ("moments_of", "gram_of", "rough_grams"):
+        monkeypatch.setattr(pca_sources, name, never)
+    X = rows(29, shape, decay=0.99)
+    model = PCA(30, svd_solver=route, time_limit=0.3).fit(X)
+    assert model.stop_reason_ == "time_limit"
+    assert model.solver_ == "krylov"
+    assert "no time" in model.solver_reason_
+    assert_usable(model, X, 30)
+    assert model.certificate_.holds is None
+    assert verify(model, X).holds is None
+
+
+@pytest.mark.parametrize("shape", [(300, 40), (40, 300)], ids=["tall", "wide"])
+def test_products_that_fit_are_decomposed_step_by_step_where_lapack_does_not(monkeypatch, slow_machine, shape):
+    """A pace at which AᵀA takes a third of a second and all of its eigenvectors take ten."""
+    monkeypatch.setattr(pca_clock, "multiplications_per_second", lambda: 2e5)
+    monkeypatch.setattr(pca_routes, "leading_pairs", never)
+    X, route = rows(30, shape, decay=0.95), "covariance_eigh" if shape[0] > shape[1] else "gram_eigh"
+    model = PCA(20, svd_solver=route, time_limit=8, n_jobs=1).fit(X)
+    assert model.solver_ == route
+    assert model.n_samples_ == shape[0]
+    assert_allclose(model.explained_variance_, true_pairs(X)[0][:20], rtol=1e-6)
+    assert model.stop_reason_ == "finished"  # Lanczos has settled
+    assert verify(model, X).holds
+
+
+def test_some_rows_stand_for_all_until_there_is_time_for_more(monkeypatch, slow_machine):
+    monkeypatch.setattr(pca_routes, "FEWEST_ROWS", 20)
+    monkeypatch.setattr(pca_routes, "SAMPLE_GROWTH", 2)
+    X = rows(31, (5000, 6), decay=0.5)
+    short = PCA(2, svd_solver="covariance_eigh", time_limit=0.4).fit(X)
+    longer = PCA(2, svd_solver="covariance_eigh", time_limit=0.5).fit(X)
+    assert 20 <= short.n_samples_ < longer.n_samples_
+    assert_allclose(short.explained_variance_, true_pairs(X)[0][:2], rtol=0.5)
+    assert longer.certificate_.holds is None
+    assert verify(longer, X).holds is None
+    whole = PCA(2, svd_solver="covariance_eigh", time_limit=1e9).fit(X)
+    assert whole.stop_reason_ == "finished"
+    assert verify(whole, X).holds
+
+
+def test_a_round_of_filling_holes_looks_at_the_clock(slow_machine):
+    X = with_holes(rows(32, (200, 30), decay=0.9))
+    model = PCA(5, missing="em", time_limit=0.4).fit(X)
+    assert model.stop_reason_ == "time_limit"
+    assert_usable(model, np.nan_to_num(X), 5)
+    assert model.certificate_.holds is None
+    assert verify(model, X).holds is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "limit"),
+    [
+        ({"n_components": 50}, 1.0),
+        ({"n_components": 50, "svd_solver": "covariance_eigh"}, 0.5),
+        ({"n_components": 50, "svd_solver": "full"}, 0.5),
+        ({}, 0.5),
+        ({"n_components": 0.9}, 1.0),
+    ],
+    ids=str,
+)
+def test_a_large_table_keeps_the_time_limit(options, limit):
+    X = np.random.default_rng(0).normal(size=(3000, 3000))
+    PCA(2, time_limit=9.0).fit(X[:50, :50])  # the first fit loads machine code
+    start = time.perf_counter()
+    model = PCA(**options, time_limit=limit).fit(X)
+    assert time.perf_counter() - start <= 3.0 * limit + 1.0  # 1.5 times and 0.2 s where nobody else works
+    assert model.stop_reason_ == "time_limit"
+    assert model.certificate_.holds is None
 
 
 @pytest.mark.parametrize("route", ["covariance_eigh", "krylov", "randomized", "power", "oja"])

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.spectral.centred import Centred, row_products
 from eigenwood.core.spectral.filling import observed_scores, with_means
-from eigenwood.core.spectral.moments import Moments, merged, moments_of, no_moments
+from eigenwood.core.spectral.moments import Moments, columns_of, merged, moments_of, no_moments
 from eigenwood.core.spectral.pairs import Wanted, products_of_columns
 from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 from eigenwood.data.genotypes import Genotypes
@@ -23,6 +23,7 @@ from eigenwood.data.row_blocks import Blocks
 from eigenwood.errors import InputError
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.parameters import describe
+from eigenwood.estimators.pca_clock import Clock
 from eigenwood.estimators.pca_filling import filling_steps
 from eigenwood.estimators.pca_gate import (
     asked_count,
@@ -33,23 +34,40 @@ from eigenwood.estimators.pca_gate import (
     check_whole,
     checked_blocks,
     checked_source,
+    filled_pieces,
     given_rows,
     row_pieces,
     standard_scale,
 )
 from eigenwood.estimators.pca_growing import growing_steps
-from eigenwood.estimators.pca_routes import ROUTES, SETTLED, Request, Step, from_moments, once
-from eigenwood.estimators.pca_sources import Source, Whole
+from eigenwood.estimators.pca_routes import ROUTES, SETTLED, Request, Step, from_moments, in_range, in_true_units, once
+from eigenwood.estimators.pca_sources import Source, Whole, trying
+from eigenwood.estimators.pca_units import BeyondRangeError, check_range, in_units, units_for, units_of_moments
 from eigenwood.estimators.state import AMOUNT, COUNT, FEATURE_STATE, FIT_STATE
 from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Watch, Watched
 from eigenwood.proofs.claim import Certificate
-from eigenwood.proofs.pca import FILLED, PcaFacts, Stated, Tolerances, facts_from_rows, intervals, pca_certificate
+from eigenwood.proofs.pca import (
+    FILLED,
+    REFILLED,
+    PcaFacts,
+    Stated,
+    Tolerances,
+    change_of_holes,
+    facts_from_rows,
+    intervals,
+    is_cut,
+    pca_certificate,
+    turned_count,
+    with_excuses,
+    without_components,
+)
 from eigenwood.validation.arrays import check_matrix, check_rows
 from eigenwood.validation.params import AnyOf, Choice, Flag, Nothing, Number, Seed, Share, check_params
 from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.state import Array, Scalar, Sentence, Size
 from eigenwood.validation.threads import N_JOBS, thread_count
 
+SOLVERS = ("full", "covariance_eigh", "gram_eigh", "gram_refined", "krylov", "randomized", "power", "oja")
 APPROXIMATE = ("randomized", "oja")
 COUNTED = (*APPROXIMATE, "gram_refined")  # these find so many components, not a share of the variance
 LOOSE = 1e-2  # ‖Cv - λv‖ / λ₁ up to which an approximate route is to be trusted
@@ -143,7 +161,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         "n_samples_": COUNT,
         "noise_variance_": AMOUNT,
         "total_variance_": AMOUNT,
-        "solver_": Scalar(Choice(tuple(ROUTES))),
+        "solver_": Scalar(Choice(SOLVERS)),
         "solver_reason_": Sentence(),
         **FIT_STATE,
     }
@@ -188,14 +206,15 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         source = checked_source(self, X, sample_weight)
         check_route(self, source)
         request = self._request(source.weight(), source.shape[1], source.dtype)
+        request = request._replace(clock=Clock(watch.seconds_left, request.n_threads))
 
-        steps = self._steps(source, request)
         outcome = watch.follow(
-            steps,
+            in_range(source, request, self._steps),
             max_rounds=None,
             fitted=lambda step: self._attributes(step, source.dtype),
             X=source.X if isinstance(source, Whole) else None,
             y=y,
+            seconds_after=lambda step: step.seconds_after,
         )
 
         self._store(outcome.step, source.dtype, outcome.reason)
@@ -213,11 +232,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         check_params(self)
         before = self._moments_so_far()
         source = check_whole(checked_source(self, X, sample_weight, reset=before is None), X)
-        threads = thread_count("PCA", self.n_jobs)
-        moments = merged(before or no_moments(source.shape[1]), moments_of(source.X, source.weights, threads))
+        moments = merged(before or no_moments(source.shape[1]), batch_moments(source, thread_count("PCA", self.n_jobs)))
         check_finite_means(self, source, moments)
-        request = self._request(int(moments.weight), moments.mean.size, source.dtype)
-        found = once(from_moments, moments, request)
+        units = units_of_moments(moments, self.scale is True)
+        request = self._request(int(moments.weight), moments.mean.size, source.dtype)._replace(units=units)
+        found = once(in_true_units, once(from_moments, in_units(moments, units), request), units)
         step = Step(found, "covariance_eigh", "the moments of all batches", whole=True, last=True)
         self._store(step, source.dtype, FINISHED)
         self._moments = moments
@@ -285,6 +304,24 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     def _n_features_out(self) -> int:
         return self.n_components_
 
+    def check_fitted(self) -> None:
+        """Raise unless the fitted numbers can be those of some rows."""
+        variances, (low, high) = self.explained_variance_, self.explained_variance_interval_.T
+        rules = {
+            "scale_": ((self.scale_ > 0.0).all(), "be above 0"),
+            "n_samples_": (self.n_samples_ >= 1, "be at least 1"),
+            "explained_variance_": ((variances >= 0.0).all() and is_falling(variances), "be at least 0 and descend"),
+            "singular_values_": ((self.singular_values_ >= 0.0).all(), "be at least 0"),
+            "explained_variance_ratio_": ((self.explained_variance_ratio_ >= 0.0).all(), "be at least 0"),
+            "explained_variance_interval_": (
+                ((low >= 0.0) & (low <= variances) & (variances <= high)).all(),
+                "hold the variances, from 0 on",
+            ),
+        }
+        for name, (is_kept, rule) in rules.items():
+            if not is_kept:
+                raise InputError(f"PCA: {name} must {rule}; got other numbers.")
+
     # --- fit, in parts
 
     def _request(self, n_rows: int | None, n_columns: int, dtype: np.dtype) -> Request:
@@ -301,6 +338,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
             n_threads=thread_count("PCA", self.n_jobs),
             dtype=dtype,
             nothing=max(8.0 * np.finfo(dtype).eps, 4.0 * np.finfo(np.float64).eps * np.sqrt(n_columns)),
+            by_column=self.scale is True,
         )
 
     def _steps(self, source: Source, request: Request) -> Iterator[Step]:
@@ -336,6 +374,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     def _store(self, step: Step, dtype: np.dtype, reason: str) -> None:
         attributes = self._attributes(step, dtype)
         certificate = pca_certificate(facts_of(step, attributes, tolerances(self, step.route, dtype)))
+        if reason != FINISHED or (step.found().is_cut and not certificate.holds):
+            certificate = without_components(certificate, attributes["n_components_"], reason)
         for name, value in attributes.items():
             setattr(self, name, value)
         self.stop_reason_ = reason
@@ -390,9 +430,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         return np.concatenate(results_of(part, blocks, thread_count("PCA", self.n_jobs)))
 
     def _spread(self) -> np.ndarray:
-        """Return the standard deviation of each score, at least what is no rounding."""
+        """Return the standard deviation of each score, at least what is no rounding beside the largest."""
         spread = np.sqrt(self.explained_variance_)
-        return np.maximum(spread, np.finfo(self.components_.dtype).eps)
+        largest = float(spread.max(initial=0.0)) or 1.0
+        return np.maximum(spread, np.finfo(self.components_.dtype).eps * largest)
 
     @one_blas_thread()
     def _likelihoods(self, X: np.ndarray) -> np.ndarray:
@@ -431,28 +472,41 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         return tags
 
 
+def is_falling(values: np.ndarray) -> bool:
+    return bool((np.diff(values) <= 0.0).all())
+
+
+def batch_moments(source: Whole, n_threads: int) -> Moments:
+    """Return the moments of a batch; huge and tiny numbers are summed in units."""
+    with trying():
+        moments = moments_of(source.X, source.weights, n_threads)
+    try:
+        check_range(columns_of(moments), False, source.dtype, source.sizes_at)
+    except BeyondRangeError:
+        units = units_for(source.sizes(), False, source.dtype)
+        moments = units.of_moments(moments_of(source.divided(units).X, source.weights, n_threads))
+    return moments
+
+
 def tolerances(model: PCA, route: str, dtype: np.dtype) -> Tolerances:
     """Return how exact a route is meant to be."""
-    if route in APPROXIMATE:
-        return Tolerances(LOOSE, ROUNDING[dtype])
-    if model.missing == "em":  # the holes are filled to FILLED, and the components follow them
-        return Tolerances(10.0 * FILLED, ROUNDING[dtype])
-    return Tolerances(max(float(model.tol), 2.0 * SETTLED[dtype]), ROUNDING[dtype])
+    exact = REFILLED if model.missing == "em" else 2.0 * SETTLED[dtype]  # components follow the holes
+    tolerance = LOOSE if route in APPROXIMATE else max(float(model.tol), exact)
+    return Tolerances(tolerance, exact, ROUNDING[dtype])
 
 
 def facts_of(step: Step, attributes: dict[str, Any], limits: Tolerances) -> PcaFacts:
     """Return the facts as the route knows them, which costs no further look at the rows."""
     found, angles = step.found(), products_of_columns(attributes["components_"].T)
-    diagonal = found.columns.squares / found.scale**2 / (found.columns.weight - 1.0)
-    lost = float(diagonal.sum() - found.variances @ angles.diagonal())
+    lost = found.total - float(found.variances @ angles.diagonal())
     return PcaFacts(
         variances=found.variances,
         residuals=found.residuals,
         skew=float(np.abs(angles - np.eye(angles.shape[0])).max(initial=0.0)),
+        n_turned=turned_count(attributes["components_"]),
         kept_and_lost=float(found.variances.sum()) + lost,
         total=found.total,
-        beside=None,
-        filling=found.filling,
+        filling=None if found.filling is None else (f"the last of {found.filling[0]} rounds", found.filling[1], FILLED),
         tolerance=limits.residual,
         rounding=limits.rounding,
     )
@@ -461,14 +515,30 @@ def facts_of(step: Step, attributes: dict[str, Any], limits: Tolerances) -> PcaF
 @one_blas_thread()
 def verify_pca(model: PCA, X: Any, sample_weight: Any = None) -> Certificate:
     """Return the certificate, measured anew on the rows given, with a search for what was missed."""
-    limits = tolerances(model, model.solver_, model.components_.dtype)
-    stated = Stated(
-        model.mean_,
-        model.scale_,
-        model.components_,
-        model.explained_variance_,
-        model.explained_variance_ratio_,
-        model.singular_values_,
-        model.total_variance_,
+    limits, stated = tolerances(model, model.solver_, model.components_.dtype), stated_by(model)
+    pieces = row_pieces(model, X, sample_weight)
+    facts = facts_from_rows(pieces, stated, limits)
+    if model.missing == "em":
+        change = change_of_holes(partial(filled_pieces, model, X), pieces, stated)
+        facts = facts._replace(filling=None if change is None else ("one more round", change, REFILLED))
+    certificate = pca_certificate(facts)
+    if model.stop_reason_ == FINISHED and not is_cut(model.certificate_):
+        return certificate
+    knew_all = facts.n_other_rows == 0 and facts.filling is None
+    return with_excuses(certificate, model.n_components_, model.stop_reason_, knew_all)
+
+
+def stated_by(model: PCA) -> Stated:
+    """Return the numbers that a model states, to be checked."""
+    return Stated(
+        mean=model.mean_,
+        scale=model.scale_,
+        components=model.components_,
+        variances=model.explained_variance_,
+        ratios=model.explained_variance_ratio_,
+        singular_values=model.singular_values_,
+        intervals=model.explained_variance_interval_,
+        total=float(model.total_variance_),
+        noise=float(model.noise_variance_),
+        n_rows=model.n_samples_,
     )
-    return pca_certificate(facts_from_rows(row_pieces(model, X, sample_weight), stated, limits))

@@ -23,14 +23,18 @@ def filling_steps(source: Whole, request: Request, route: Callable[[Whole, Reque
     """
     rows, columns = holes = source.holes  # type: ignore[misc]
     X = source.X.copy()
+    known: Step | None = None  # the round before
     for n_rounds in range(1, MOST_ROUNDS + 1):
-        *_, step = route(replace(source, X=X, holes=None), request)
+        for step in route(replace(source, X=X, holes=None), request):
+            if not step.last:
+                yield (known or step)._replace(whole=False, last=False, seconds_after=step.seconds_after)
         found = step.found()
         values = low_rank_values(X, holes, found.columns.mean, found.scale, found.components)
         change = relative_change(values, X[holes], found)
         last = change <= FILLED or n_rounds == MOST_ROUNDS
-        filled = found._replace(filling=(n_rounds, change))
-        yield step._replace(found=partial(Found, *filled), whole=True, last=last)
+        filled = found._replace(filling=(n_rounds, change), is_cut=found.is_cut or change > FILLED)
+        known = step._replace(found=partial(Found, *filled), whole=True, last=last)
+        yield known
         X[rows, columns] = values
 
 

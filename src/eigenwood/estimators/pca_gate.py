@@ -230,6 +230,15 @@ def row_pieces(model: Any, X: Any, sample_weight: Any) -> Callable[[], Iterator]
     return lambda: ((X[rows], weights[rows]) for rows in blocks)
 
 
+def filled_pieces(model: Any, X: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield rows as a model fills them, and where they had holes; sparse rows have none, genotypes have means there."""
+    if sparse.issparse(X) or isinstance(X, Genotypes):
+        return
+    blocks = checked_blocks(X, None, missing=True) if isinstance(X, Blocks) else (given_rows(model, X),)
+    for block in blocks:
+        yield completed(model, block), np.isnan(block)
+
+
 def completed(model: Any, X: np.ndarray) -> np.ndarray:
     """Return X with what the model says in its holes: the mean, or the row that the scores stand for."""
     if model.missing == "mean":

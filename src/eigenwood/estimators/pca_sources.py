@@ -11,7 +11,7 @@ A = √w (X - μ) / σ stands for the centred table (``core/spectral/centred.py`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,10 +39,16 @@ from eigenwood.core.spectral.packed_steps import normal_of_packed_steps, packed_
 from eigenwood.core.spectral.rough import rough_grams
 from eigenwood.core.spectral.steps import steps_of
 from eigenwood.core.threads import ahead, row_blocks
+from eigenwood.estimators.pca_units import Units, divided, largest_sizes
 
 CHUNK_VALUES = 2**26  # of a table in memory, between two looks at the clock
 PACKED_BYTES = 2**29  # of a copy that makes repeated products faster
 GRAM_WORK = 10**11  # n² times columns, between two looks at the clock
+
+
+def trying() -> np.errstate:
+    """Let squares of huge numbers overflow in silence: the table then gets a unit."""
+    return np.errstate(over="ignore", invalid="ignore")
 
 
 @dataclass(frozen=True)
@@ -88,14 +94,33 @@ class Whole:
         n, d = self.shape
         total = no_moments(d)
         for rows in row_blocks(n, max(1, CHUNK_VALUES // d)):
-            total = merged(total, moments_of(self.X[rows], self.weights[rows], n_threads))
+            with trying():
+                total = merged(total, moments_of(self.X[rows], self.weights[rows], n_threads))
             self._check_finite(total.mean)
             yield total, rows.stop == n
 
     def column_moments(self, n_threads: int) -> ColumnMoments:
-        columns = column_moments_of(self.X, self.weights, n_threads)
+        with trying():
+            columns = column_moments_of(self.X, self.weights, n_threads)
         self._check_finite(columns.mean)
         return columns
+
+    def sizes(self) -> np.ndarray:
+        """Return the largest |x| of each column."""
+        return largest_sizes(self.X)
+
+    def sizes_at(self, columns: np.ndarray) -> np.ndarray:
+        """Return the same for some columns."""
+        return largest_sizes(self.X[:, columns])
+
+    def some_rows(self, n_rows: int) -> Whole:
+        """Return a table of so many rows, taken evenly from all."""
+        rows = np.linspace(0, self.shape[0] - 1, n_rows).round().astype(np.intp)
+        return replace(self, X=self.X[rows], weights=self.weights[rows], holes=None)
+
+    def divided(self, units: Units) -> Whole:
+        """Return the same table in other units."""
+        return replace(self, X=divided(self.X, units))
 
     def _check_finite(self, mean: np.ndarray) -> None:
         """Every number went into a mean, so one that is not finite shows there; the gate finds its place."""
@@ -190,7 +215,8 @@ class RowStream:
         """Yield the moments of the rows so far, and whether these are all."""
         total = no_moments(self.n_columns)
         for block, weights in ahead(self.pieces()):
-            total = merged(total, moments_of(block, weights, n_threads))
+            with trying():
+                total = merged(total, moments_of(block, weights, n_threads))
             if total.weight > 1.0 and total.n_rows != self.n_rows:
                 yield total, False
         self.check_end(total)
@@ -199,9 +225,23 @@ class RowStream:
     def column_moments(self, n_threads: int) -> ColumnMoments:
         total = no_column_moments(self.n_columns)
         for block, weights in ahead(self.pieces()):
-            total = merged_columns(total, column_moments_of(block, weights, n_threads))
+            with trying():
+                total = merged_columns(total, column_moments_of(block, weights, n_threads))
         self.check_end(total)
         return total
+
+    def sizes(self) -> np.ndarray:
+        """Return the largest |x| of each column, by one more pass."""
+        return np.max([largest_sizes(block) for block, _ in self.pieces()], axis=0)
+
+    def sizes_at(self, columns: np.ndarray) -> np.ndarray:
+        """Return the same for some columns."""
+        return self.sizes()[columns]
+
+    def divided(self, units: Units) -> RowStream:
+        """Return the same stream in other units."""
+        pieces = self.pieces
+        return replace(self, pieces=lambda: ((divided(block, units), weights) for block, weights in pieces()))
 
     def operator(self, scaling: Scaling, n_threads: int) -> Callable[[np.ndarray], np.ndarray]:
         def product(B: np.ndarray) -> np.ndarray:
@@ -247,6 +287,10 @@ class ColumnStream:
         parts = [column_moments_of(block, self.weights, n_threads) for block in ahead(self.pieces())]
         mean, squares = (np.concatenate([getattr(part, name) for part in parts]) for name in ("mean", "squares"))
         return ColumnMoments(self.n_rows, parts[0].weight, mean, squares)
+
+    def sizes_at(self, columns: np.ndarray) -> np.ndarray:
+        """Return nothing: where counts of alleles are only zeros, no tiny numbers are behind them."""
+        return np.zeros(columns.size)
 
     def _centred(self, scaling: Scaling) -> Iterator[Centred]:
         start, roots = 0, np.sqrt(self.weights)

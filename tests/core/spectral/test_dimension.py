@@ -52,6 +52,12 @@ def test_directions_without_variance_are_no_components():
     assert 1 <= likeliest_count(values, 50) <= 3
 
 
+@pytest.mark.parametrize("exponent", [-900, -100, 100, 900])
+def test_the_unit_of_the_variances_does_not_count(exponent):
+    values = np.array([9.0, 8.0, 0.12, 0.1, 0.09])
+    assert likeliest_count(values * 2.0**exponent, 100) == likeliest_count(values, 100) == 2
+
+
 @pytest.mark.parametrize(("values", "count"), [([5.0, 5.0, 0.12, 0.11, 0.1], 2), ([5.0, 5.0, 5.0, 0.11, 0.1], 3)])
 def test_two_equal_variances_do_not_decide(values, count):
     """Their gap is 0, and its logarithm would make the evidence for any count infinite."""

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from eigenwood.core.spectral.pairs import Wanted, symmetric_pairs
-from eigenwood.core.spectral.power import power_steps
+from eigenwood.core.spectral.pairs import Wanted, symmetric_pairs, with_null_pairs
+from eigenwood.core.spectral.power import LOOKS, PowerRule, power_steps
 from tests.core.spectral.cases import assert_honest, assert_orthonormal, assert_same_span, true_residuals, with_spectrum
 from tests.naive import pca as naive
 
@@ -15,7 +15,7 @@ FALLING = 0.7 ** np.arange(15.0)
 
 
 def steps_of(M, wanted, tol=TOL, max_iter=5000, seed=0):
-    return list(power_steps(lambda B: M @ B, len(M), wanted, float(np.trace(M)), tol, max_iter, seed))
+    return list(power_steps(lambda B: M @ B, len(M), wanted, float(np.trace(M)), PowerRule(tol, max_iter, seed)))
 
 
 def pairs_of(M, wanted, **options):
@@ -52,10 +52,27 @@ def test_equals_plain_loops_and_lapack(seed):
 )
 def test_multiple_and_zero_eigenvalues(values):
     M = with_spectrum(values)
-    pairs = pairs_of(M, Wanted(len(values)))
+    pairs = with_null_pairs(pairs_of(M, Wanted(len(values))), len(values), 1e-13)
     assert_allclose(pairs.values, values, atol=1e-10)
     assert_orthonormal(pairs.vectors, atol=1e-10)
     assert (true_residuals(M, pairs) <= 2e-10).all()
+
+
+@pytest.mark.parametrize("max_iter", [2, 5000])
+def test_directions_without_variance_are_not_searched_one_by_one(max_iter):
+    """Where three products in a row are only rounding, so are all others."""
+    M = np.diag(np.append([4.0, 4.0, 4.0], np.zeros(97)))
+    steps = steps_of(M, Wanted(99), max_iter=max_iter)
+    assert steps[-1].last
+    assert not steps[-1].is_cut
+    assert_allclose(steps[-1].values, 4.0)
+    assert steps[-1].n_products <= 3 * 2 + LOOKS
+
+
+@pytest.mark.parametrize("small", [1e-9, 1e-12])
+def test_a_small_variance_is_not_nothing(small):
+    M = with_spectrum(np.append([4.0, 2.0], np.append(np.full(30, small), np.zeros(60))))
+    assert steps_of(M, Wanted(40))[-1].values.size > 30
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
@@ -89,6 +106,7 @@ def test_no_more_products_for_a_component_than_allowed(max_iter):
     M = with_spectrum(0.99 ** np.arange(15.0))
     steps = steps_of(M, Wanted(4), max_iter=max_iter)
     assert steps[-1].n_products == 4 * max_iter
+    assert steps[-1].is_cut
     pairs = steps[-1].pairs()
     assert pairs.residuals().max() > 1e-3  # far from settled, and it says so
     assert_honest(M, pairs, atol=1e-12)

@@ -15,7 +15,8 @@ def likeliest_count(values: np.ndarray, n_rows: float) -> int:
     >>> likeliest_count(np.array([9.0, 8.0, 0.12, 0.1, 0.09]), 100)
     2
     """
-    evidence = [log_evidence(values, count, n_rows) for count in range(1, values.size)]
+    in_units = values / 2.0 ** np.frexp(values.max(initial=0.0))[1]  # which says the same of all counts
+    evidence = [log_evidence(in_units, count, n_rows) for count in range(1, values.size)]
     return int(np.argmax(evidence)) + 1 if evidence else values.size
 
 

@@ -52,6 +52,7 @@ class KrylovStep(NamedTuple):
     n_products: int
     whole: bool
     last: bool
+    is_cut: bool = False  # no more products are allowed, and not all wanted pairs have settled
 
     def pairs(self) -> Pairs:
         """Return the wanted pairs, as good as they are by now."""
@@ -87,14 +88,16 @@ def krylov_steps(operator: Operator, size: int, wanted: Wanted, trace: float, ru
             following, R = _block_and_factor(sticking_out, basis[:, :n_kept], scale)
             factor = R @ rotation[n_old:]
             residuals = np.linalg.norm(factor, axis=0)
-        is_all = n_kept == size or n_products >= rule.max_products
+        is_spent = n_products >= rule.max_products
+        is_all = n_kept == size or is_spent
         count, last = _state(values, residuals, wanted, trace, rule.tol, is_all)
         renew = last and not is_all and most_alike(values[:count], rule.tol) >= n_starts * rule.block
         if renew:
             last, n_starts = False, n_starts + 1
         width, outward = n_kept - n_old, following[:, : R.shape[0]]
         stand = basis[:, :n_kept], rotation, values, residuals, outward, factor[: outward.shape[1]]
-        yield KrylovStep(*stand, count, width, n_products, whole=True, last=last)
+        is_cut = is_spent and not _are_settled(values, residuals, count, rule.tol)
+        yield KrylovStep(*stand, count, width, n_products, whole=True, last=last, is_cut=is_cut)
         if last:
             return
         wanted_width = max(rule.block, following.shape[1])
@@ -129,7 +132,11 @@ def _state(values, residuals, wanted: Wanted, trace: float, tol: float, is_all: 
         count = values.size if found is None else found
         if found is None and not is_all:
             return count, False
-    return count, is_all or (count <= values.size and bool((residuals <= settled_at(values, tol))[:count].all()))
+    return count, is_all or _are_settled(values, residuals, count, tol)
+
+
+def _are_settled(values: np.ndarray, residuals: np.ndarray, count: int, tol: float) -> bool:
+    return count <= values.size and bool((residuals <= settled_at(values, tol))[:count].all())
 
 
 def _projected(product: np.ndarray, basis: np.ndarray, H: np.ndarray, n_old: int) -> np.ndarray:

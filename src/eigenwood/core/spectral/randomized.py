@@ -24,6 +24,7 @@ class SubspaceStep(NamedTuple):
     count: int  # type: ignore[assignment]
     whole: bool
     last: bool
+    is_cut: bool = True  # the number of products is fixed, whatever is left
 
     def pairs(self) -> Pairs:
         """Return the best pairs in the span of the block (Rayleigh, Ritz)."""

@@ -6,9 +6,11 @@ pairs of a large matrix are wanted, Lanczos needs a few dozen products instead, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from eigenwood.core.spectral.krylov import KrylovRule, krylov_steps
+from eigenwood.core.spectral.krylov import KrylovRule, KrylovStep, krylov_steps
 from eigenwood.core.spectral.pairs import Pairs, Wanted, symmetric_pairs
 from eigenwood.core.threads import results_of, row_blocks
 
@@ -21,13 +23,22 @@ NARROWEST, WIDEST = 8, 32
 
 def leading_pairs(M: np.ndarray, wanted: Wanted, n_threads: int = 1) -> Pairs:
     """Return the leading pairs of a symmetric matrix, largest first."""
-    size = M.shape[0]
-    if size < LARGE or wanted.share is not None or not 0 < wanted.count <= FEW * size:
+    if not are_few(M.shape[0], wanted):
         return symmetric_pairs(M, wanted)
-    block = int(np.clip(wanted.count // 8, NARROWEST, WIDEST))
-    rule = KrylovRule(LANCZOS_TOL, block, max(3 * wanted.count, 256), seed=0)
-    *_, step = krylov_steps(lambda B: product_of(M, B, n_threads), size, wanted, float(np.trace(M)), rule)
+    *_, step = lanczos_steps(M, wanted, n_threads)
     return step.pairs()
+
+
+def are_few(size: int, wanted: Wanted) -> bool:
+    """Return whether so few pairs of a matrix of this size are wanted that Lanczos is faster."""
+    return size >= LARGE and wanted.share is None and 0 < wanted.count <= FEW * size
+
+
+def lanczos_steps(M: np.ndarray, wanted: Wanted, n_threads: int = 1) -> Iterator[KrylovStep]:
+    """Yield where Lanczos stands after each product with M; the last step has the pairs."""
+    block = min(int(np.clip(wanted.count // 8, NARROWEST, WIDEST)), M.shape[0])
+    rule = KrylovRule(LANCZOS_TOL, block, max(3 * wanted.count, 256), seed=0)
+    return krylov_steps(lambda B: product_of(M, B, n_threads), M.shape[0], wanted, float(np.trace(M)), rule)
 
 
 def product_of(M: np.ndarray, B: np.ndarray, n_threads: int) -> np.ndarray:
