@@ -757,11 +757,11 @@ def stated_numbers(model: Machine, task: Task, facts: list[MachineFacts]) -> lis
     gamma = gamma_value(type(model).__name__, model.gamma, task.X, task.joined_mass())
     shape = np.array([task.places.size, model.n_features_in_])
     own = model._own_attributes(task, [0] * len(facts))
+    gaps, violations = np.array([[one.primal - one.dual, one.violation] for one in facts]).T
+    off_gaps, off_violations = np.array([[one.gap_rounding, 2.0 * one.rounding] for one in facts]).T
     return [
-        Stated(
-            model.duality_gap_, np.array([one.primal - one.dual for one in facts]), [one.gap_rounding for one in facts]
-        ),
-        Stated(model.kkt_violation_, np.array([one.violation for one in facts]), [2.0 * one.rounding for one in facts]),
+        Stated(model.duality_gap_, gaps, off_gaps),
+        Stated(model.kkt_violation_, violations, off_violations),
         Stated(model.gamma_, gamma, SAME * gamma),
         Stated(model.shape_fit_, shape, SAME),
         *(Stated(model.class_weight_, own[name], SAME * own[name]) for name in ("class_weight_",) if name in own),

@@ -25,7 +25,7 @@ class MercerReport:
 
     @property
     def holds(self) -> bool:
-        return self.certificate.holds
+        return self.certificate.holds is True
 
     def __str__(self) -> str:
         return str(self.certificate)
