@@ -123,10 +123,10 @@ def change(node: ast.expr) -> None:
         node.func.attr = NAMES[node.func.attr]
 
 
-def own_tests(file: Path) -> str:
-    """Return the tests of a file; those of its folder where it has none of its own."""
+def own_tests(file: Path) -> str | None:
+    """Return the tests of a file, if it has some of its own."""
     own = Path("tests/core") / file.relative_to(CORE).with_name(f"test_{file.name}")
-    return str(own) if (ROOT / own).exists() else folder_tests(file)
+    return str(own) if (ROOT / own).exists() else None
 
 
 def folder_tests(file: Path) -> str:
@@ -192,7 +192,7 @@ def main() -> None:
             asked, alive = alive, []
             for mutant in asked:
                 tests = tests_of(mutant.file)
-                noticed = laboratory.notices(tests, mutant)
+                noticed = tests is not None and laboratory.notices(tests, mutant)
                 write(words.out, mutant, tests if noticed else None)
                 alive += [] if noticed else [mutant]
 
