@@ -168,6 +168,8 @@ def with_entry(values: np.ndarray, place: int, entry: Any) -> np.ndarray:
 
 def is_same(one: Any, other: Any) -> bool:
     """Return whether an edit made no difference."""
+    if type(one) is not type(other):
+        return False
     if isinstance(one, tuple) and hasattr(one, "_fields"):
         return all(is_same(getattr(one, field), getattr(other, field)) for field in one._fields)
     if sparse.issparse(one):
@@ -178,4 +180,4 @@ def is_same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(is_same(a, b) for a, b in zip(one, other, strict=True))
     if hasattr(one, "FITTED"):
         return one is other
-    return type(one) is type(other) and one == other
+    return one == other

@@ -14,17 +14,31 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eigenwood import SVC, SVR, load, save, verify
+from eigenwood import (
+    SVC,
+    SVR,
+    BaggingRegressor,
+    DecisionTreeRegressor,
+    RandomForestRegressor,
+    load,
+    save,
+    verify,
+)
 from eigenwood.errors import InputError, ModelFileError
 from eigenwood.estimators.registry import ENTRIES
-from tests.models.samples import MAKERS, Sample, amounts, labelled, parts_of, sample, two
+from tests.models.samples import MAKERS, Sample, amounts, labelled, named, parts_of, rows, sample, two
 from tests.proofs.falsifying import Edit, edits_of, falsified
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 MORE = {
-    "svm-loose": labelled(SVC(C=10.0, tol=0.1), two),
-    "svm-regression-loose": labelled(SVR(C=10.0, tol=0.1), amounts),
+    "svm-loose": labelled(SVC(C=10.0, tol=0.5), two),
+    "svm-regression-loose": labelled(SVR(C=10.0, tol=0.5), amounts, named(rows())),
+    "regression-tree-names": labelled(DecisionTreeRegressor(max_depth=2, random_state=0), amounts, named(rows())),
+    "bagging-regression-names": labelled(BaggingRegressor(n_estimators=2, random_state=0), amounts, named(rows())),
+    "random-forest-regression-oob": labelled(
+        RandomForestRegressor(8, max_features="oob", oob_score=True, random_state=0), amounts, named(rows())
+    ),
 }
 NAMES = [*(name for name in MAKERS if not name.startswith("pipeline")), *MORE]
 

@@ -173,6 +173,7 @@ def test_the_claims_of_a_fit():
         "constant",
         "KKT violation",
         "offset",
+        "middle",
         "balance",
         "bounds",
         "margin",
@@ -198,7 +199,7 @@ def test_every_problem_has_its_claims():
     facts = facts_of(dual, K, fitted(dual, K))
     certificate = machine_certificate([facts._replace(label=" [a or b]"), facts._replace(label=" [a or c]")], TOL, True)
     assert certificate["gap [a or b]"] != certificate["gap [a or c]"]
-    assert len(certificate) == 26
+    assert len(certificate) == 28
 
 
 @pytest.mark.parametrize("kind", KINDS)

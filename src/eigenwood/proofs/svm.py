@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenwood.core.margin.dual_svm import Dual, cheapest_offset
+from eigenwood.core.margin.dual_svm import Dual, cheapest_offset, offset
 from eigenwood.core.margin.working_set import rise_and_fall
 from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, claimed, measured
 
@@ -42,7 +42,8 @@ class MachineFacts(NamedTuple):
     dual: float
     violation: float  # of the KKT conditions, as LIBSVM measures it
     offset_off: float  # how far b is from where the conditions have it, between the least fall and the largest rise
-    gap_bound: float  # what follows from these two for the gap
+    middle_off: float  # and from the mean of what free coefficients say, or the middle where none is free
+    gap_bound: float  # what follows from the two before it for the gap
     squared_norm: float  # ‖w‖², less than 0 if K is not that of a Mercer kernel
     least_norm: float  # below which ‖w‖² is little more than rounding
     balance: float  # |Σβ| beside Σ|β|
@@ -88,6 +89,7 @@ def machine_facts(
         dual=dual_value,
         violation=violation,
         offset_off=offset_off,
+        middle_off=abs(intercept - offset(dual, beta, scores)),
         gap_bound=gap_bound(dual, violation + offset_off),
         squared_norm=squared_norm,
         least_norm=SOME_ROUNDINGS * rounding * float(size.sum()),
@@ -161,6 +163,16 @@ def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Cla
         ),
         violation_claim(facts, tol, converged),
         at_most(f"offset{facts.label}", "b is off from where the conditions have it", facts.offset_off, facts.rounding),
+        claimed(
+            at_most(
+                f"middle{facts.label}",
+                "b is off from the mean of what free coefficients say, or from the middle of what is possible",
+                facts.middle_off,
+                facts.violation + facts.rounding,
+            ),
+            converged,
+            "b is off from the middle of what is possible; the fit was stopped, and b is where it costs least",
+        ),
         at_most(f"balance{facts.label}", "|Σβ| beside Σ|β|", facts.balance, ROUNDING),
         at_most(f"bounds{facts.label}", "coefficients out of their bounds", facts.out_of_bounds, ROUNDING),
     ]
