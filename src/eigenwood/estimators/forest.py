@@ -377,12 +377,13 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
 
     def _tree_estimator(self, number: int, nodes: Tree) -> Any:
         """Return one tree as an estimator."""
-        tree = self._tree().set_params(random_state=learner_seed(self.seed_, number))
+        seed = learner_seed(self.seed_, number)
+        tree = self._tree().set_params(random_state=seed)
         attributes = {
             **{name: getattr(self, name) for name in SHARED_WITH_TREES},
             "nodes_": nodes,
             "tree_": TreeView(nodes, self.n_features_in_, self._n_classes(), self.categories_),
-            "split_seed_": 0,
+            "split_seed_": int(integer_seeds(seed, 2)[0]),
             "pruning_curve_": np.empty((0, 3)),
             "certificate_": Certificate(()),
             **self._tree_classes(),

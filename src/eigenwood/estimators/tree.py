@@ -29,14 +29,17 @@ from eigenwood.estimators.tree_gate import (
     AmountGate,
     ClassGate,
     TreeGate,
+    asks_only_where_it_branches,
     lists_known_categories,
     side_by_side,
 )
 from eigenwood.estimators.tree_pruning import CrossValidation, Cut, Grow, cut_by_validation, uncut
+from eigenwood.estimators.tree_verifying import NOT_WHOLE, VALIDATION
+from eigenwood.estimators.tree_verifying import verify_tree as verify_tree
 from eigenwood.estimators.tree_view import TreeView, seen_only
-from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
-from eigenwood.proofs.claim import Certificate
-from eigenwood.proofs.tree import leaf_of_rows, mean_loss, tree_certificate
+from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, TIME_UP, Watch, Watched
+from eigenwood.proofs.claim import Certificate, not_claimed
+from eigenwood.proofs.tree import mean_loss, tree_certificate
 from eigenwood.validation.arrays import check_finite
 from eigenwood.validation.categories import (
     FROM_DTYPE,
@@ -59,7 +62,7 @@ from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.state import Array, CategoryLists, Nodes, OutputLabels, Scalar
 from eigenwood.validation.threads import N_JOBS, thread_count
 
-VALIDATION, COST_COMPLEXITY_CV = PRUNINGS = ("validation", "cost_complexity_cv")
+COST_COMPLEXITY_CV = "cost_complexity_cv"
 TREE_PARAMS = {
     "splitter": Choice(("best", "random")),
     "max_depth": AnyOf(Nothing(), Number(at_least=1, whole=True)),
@@ -75,7 +78,7 @@ TREE_PARAMS = {
     "leaf_uncertainty": Number(at_least=0),
     "categorical_features": CategoricalFeatures(),
     "categorical_split": Choice(CATEGORICAL_SPLITS),
-    "prune": AnyOf(Nothing(), Choice(PRUNINGS)),
+    "prune": AnyOf(Nothing(), Choice((VALIDATION, COST_COMPLEXITY_CV))),
     "validation_fraction": Share(below=1),
     "n_folds": Number(at_least=2, whole=True),
     "n_jobs": N_JOBS,
@@ -186,7 +189,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
 
     def _leaves(self, X) -> np.ndarray:
         check_is_fitted(self)
-        rows = check_mixed(self, X, known=self.categories_).X
+        rows = self._known_rows(X)
         found = leaves_of(self.tree_.walk, rows, thread_count(type(self).__name__, self.n_jobs))
         if found.met_infinity:
             check_finite(type(self).__name__, rows, getattr(self, "feature_names_in_", None), missing=True)
@@ -292,6 +295,12 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
             raise InputError(f"{who}: categories_ must be there for the columns of is_categorical_.")
         if not lists_known_categories(self.nodes_, n_labels):
             raise InputError(f"{who}: nodes_ must list known categories, ascending, where a category is asked.")
+        if self.nodes_.chained.any() and self.categorical_split == SUBSET:
+            raise InputError(f"{who}: nodes_ must have no chains when categorical_split is 'subset'.")
+        if not asks_only_where_it_branches(self.nodes_):
+            raise InputError(f"{who}: nodes_ must have no feature, threshold or side where nothing of the kind is asked.")
+        if self.prune is None and self.pruning_curve_.size > 0:
+            raise InputError(f"{who}: pruning_curve_ must be empty when prune is None; got {len(self.pruning_curve_)} lines.")
 
     def derive(self) -> None:
         """Make what is seen of the nodes."""
@@ -318,15 +327,23 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
 
     def _proved(self, data: TreeData, leaves: np.ndarray, pruning: tuple[float, float] | None) -> Certificate:
         """Return the claims about the fitted tree, for the rows it learnt from."""
-        return tree_certificate(
+        certificate = tree_certificate(
             self.nodes_,
             leaves,
             data.target,
             self._criterion(),
             n_binned=self.n_binned_,
-            bounded=self.monotonic_cst is not None,
+            signs=None if self.monotonic_cst is None else np.asarray(self.monotonic_cst),
             pruning=pruning,
         )
+        if self.stop_reason_ == FINISHED:
+            return certificate
+        stopped = not_claimed("leaves", f"leaves; {NOT_WHOLE}", self.get_n_leaves())
+        return Certificate((*certificate.claims, stopped))
+
+    def _known_rows(self, X) -> np.ndarray:
+        """Return the rows of a query as numbers and codes of categories."""
+        return check_mixed(self, X, known=self.categories_).X
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -546,21 +563,6 @@ class DecisionTreeRegressor(RegressorMixin, AmountGate, DecisionTree):
         coded = coded_grid(grid, [self.categories_[j] for j in target_features])
         self.tree_.compute_partial_dependence(coded, target_features, means)
         return means
-
-
-def verify_tree(model: DecisionTree, X, y, sample_weight=None) -> Certificate:
-    """Return the certificate, recomputed from the rows that were given to ``fit``.
-
-    The error before pruning is the model's own note, since the whole tree is gone. What was given to ``fit`` as
-    ``X_val`` is not here; no claim is made about it then.
-    """
-    data = model._checked_query(model.categories_, model._class_lists(), X, y, sample_weight)
-    leaves = leaf_of_rows(model.nodes_, data.mixed.X)
-    if model.pruning_curve_.size == 0 or model.prune != VALIDATION or data.n_rows() == model.nodes_.n_rows[0]:
-        return model._proved(data, leaves, None)
-    learn, aside = model._split(data, model.split_seed_)
-    after = mean_loss(model.nodes_, leaves[aside], data.taken(aside).target, model._criterion())
-    return model._proved(data.taken(learn), leaves[learn], (float(model.pruning_curve_[0, 2]), after))
 
 
 # scikit-learn's plot_tree and export_text take trees of these classes only; ours have all that they read.

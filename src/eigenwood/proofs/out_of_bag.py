@@ -263,7 +263,7 @@ def stated_claim(stated: Sequence[float], found: Sequence[float]) -> Claim:
     >>> stated_claim([0.9, 0.8, 1.0], [0.9, 0.8, 1.0]).holds, stated_claim([0.99, 0.8, 1.0], [0.9, 0.8, 1.0]).holds
     (True, False)
     """
-    said, seen = np.array(stated), np.array(found)
+    said, seen = np.array(stated, dtype=np.float64), np.array(found, dtype=np.float64)
     if (np.isnan(said) != np.isnan(seen)).any():
         distance = float("inf")
     else:

@@ -56,6 +56,11 @@ class Kept:
         wanted = getattr(counts, self.count)
         return len(array) == ((wanted + 7) // 8 if self.packed else wanted)
 
+    def ends_with_zeros(self, array: np.ndarray, counts: Counts) -> bool:
+        """Return whether the bits of the last byte that stand for nothing are 0."""
+        n_spare = 8 * len(array) - getattr(counts, self.count)
+        return array.size == 0 or int(array[-1]) % (1 << n_spare) == 0
+
 
 FOREST_ARRAYS = {
     "criterion": Kept(("uint8",)),
@@ -157,6 +162,8 @@ def lengths_problem(forest: Any, counts: Counts) -> str | None:
         if not kept.has_length(array, counts):
             unit = " bytes" if kept.packed else ""
             return f"must have {name} for {getattr(counts, kept.count)} {kept.count}; got {len(array)}{unit}"
+        if kept.packed and not kept.ends_with_zeros(array, counts):
+            return f"must have nothing but zeros after the last bit of {name}"
     return None
 
 
