@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from eigenwood.core.threads import one_blas_thread
 from eigenwood.errors import InputError
 from eigenwood.estimators.bagging import Bagging
-from eigenwood.estimators.ensemble_learning import Material, Workshop
+from eigenwood.estimators.ensemble_learning import Material, Workshop, last_step
 from eigenwood.estimators.ensemble_sampling import Draws, drawn_features
 from eigenwood.estimators.tree_verifying import NOT_WHOLE, has_seed, says_why_it_ended, stated_claim
 from eigenwood.estimators.watching import TIME_UP
@@ -125,7 +125,15 @@ def refitted_claim(
         X = workshop.columns_of(number)
         fresh, stored = (model._said(learner, X, n_values, {}) for learner in (learnt.learner, model[number]))
         n_others += int((fresh != stored).reshape(X.shape[0], -1).any(axis=1).sum())
+        n_others += why_ended(learnt.learner) != why_ended(model[number])
     return at_most("fitted again", statement, n_others, 0)
+
+
+def why_ended(learner: Any) -> list[str]:
+    """Return why the fits of a learner, and of those inside it, ended."""
+    own = [getattr(last_step(learner), "stop_reason_", "")]
+    inside = getattr(last_step(learner), "estimators_", [])
+    return own + [reason for part in inside for reason in why_ended(part)] if isinstance(inside, list) else own
 
 
 def refitted_numbers(n_learners: int, seed: int) -> list[int]:

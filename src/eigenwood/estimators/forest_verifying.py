@@ -146,7 +146,7 @@ def looked_into_tree(
     )
     exact = np.array([feature not in bins for feature in range(seen.mixed.X.shape[1])])
     return Looked(
-        fit_of(tree, numbers),
+        fit_of(tree, numbers, nursery.criterion),
         odd_questions(tree, found, numbers.weight, exact, ground.rule),
         broken_orders(tree, nursery.signs),
         looked_into(tree, found.leaves, numbers, ground, data_seed(seen.target, number), NODES_OF_A_TREE),

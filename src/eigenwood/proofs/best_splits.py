@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 from zlib import crc32
 
@@ -108,10 +109,12 @@ def looked_into(
         lost = best_gain(ground, node, int(tree.feature[place]), seed_there) - gain_of(ground, node, sides)
         if lost > slack(ground, node):
             shortfall = max(shortfall, lost / max(mass[place], TINY))
-    bars, ends = early_bars(tree, mass, ground), without_reason(tree, numbers, ground) & ground.is_whole
-    ends = drawn(rng, np.flatnonzero(ends), most)
+    ends = drawn(rng, np.flatnonzero(without_reason(tree, numbers, ground) & ground.is_whole), most)
     n_early = sum(
-        could_be_split(ground, node_at(place), seed_at(tree, ground.seed, place), bars[place]) for place in ends
+        could_be_split(
+            ground, node_at(place), seed_at(tree, ground.seed, place), early_bar(tree, mass, ground, place)
+        )
+        for place in ends
     )
     return Splits(len(asked), shortfall, len(ends), n_early)
 
@@ -202,21 +205,20 @@ def could_be_split(ground: Ground, node: Node, seed: int | None, bar: float) -> 
 
 
 def tried(ground: Ground, node: Node, own: int | None, seed: int | None) -> Iterator[Cuts]:
-    """Yield the cuts of each column at which a node looked: of ``own`` alone if it drew some and nobody knows which."""
-    n_features, n_tried, found = ground.X.shape[1], 0, False
-    is_drawing, features = ground.rule.max_features < n_features, list(range(n_features))
-    if is_drawing and seed is not None:
+    """Yield the cuts of each column at which a node looked: of ``own`` alone if it drew some and nobody knows which.
+
+    A node that drew columns without any cut has looked at more; those are left out.
+    """
+    n_features, n_wanted = ground.X.shape[1], ground.rule.max_features
+    features = list(range(n_features))
+    if n_wanted < n_features and seed is not None:
         features = drawing_order(n_features, seed)
-    elif is_drawing and own is not None:
+    elif n_wanted < n_features and own is not None:
         features = [own]
-    for feature in features:
-        if is_drawing and seed is not None and found and n_tried >= ground.rule.max_features:
-            return
-        x = column_of(ground, node, feature)
-        if x is not None:
-            cuts = cuts_of(ground, node, feature, x)
-            n_tried, found = n_tried + 1, found or cuts.gains.size > 0
-            yield cuts
+    columns = ((feature, column_of(ground, node, feature)) for feature in features)
+    varying = ((feature, x) for feature, x in columns if x is not None)
+    for feature, x in islice(varying, n_features if seed is None else n_wanted):
+        yield cuts_of(ground, node, feature, x)
 
 
 def drawing_order(n_features: int, seed: int) -> list[int]:
@@ -445,30 +447,37 @@ def without_reason(tree: Tree, numbers: NodeNumbers, ground: Ground) -> np.ndarr
     return is_open & (not (ground.max_leaves > 0 and rule.multiway))
 
 
-def early_bars(tree: Tree, mass: np.ndarray, ground: Ground) -> np.ndarray:
-    """Return above which gain each leaf should have been split: any, that of ``min_decrease`` or, where the leaves were
+def early_bar(tree: Tree, mass: np.ndarray, ground: Ground, leaf: int) -> float:
+    """Return above which gain a leaf should have been split: any, that of ``min_decrease`` or, where the leaves were
     counted and the largest gain came first, the least gain of those that came after its parent.
     """
     wanted = ground.rule.min_decrease * ground.rule.total_weight
-    bars = np.full(tree.left.size, wanted if wanted > 0.0 else ANY_GAIN)
+    bar = wanted if wanted > 0.0 else ANY_GAIN
     if ground.max_leaves == 0 or int((tree.left == LEAF).sum()) < ground.max_leaves:
-        return bars
-    inner = tree.left != LEAF
-    gains = np.zeros(tree.left.size)
+        return bar
+    inner, gains = tree.left != LEAF, np.zeros(tree.left.size)
     gains[inner] = mass[inner] - mass[tree.left[inner]] - mass[tree.right[inner]]
-    order, heap = [], [(-gains[0], 0)]
+    return max(bar, least_after(tree, gains, ROUNDING * mass[0], leaf))
+
+
+def least_after(tree: Tree, gains: np.ndarray, tie: float, leaf: int) -> float:
+    """Return the least gain of the questions that came after the one above a leaf, if the largest came first.
+
+    Of equal gains nobody knows which came first; those above the leaf come as late as they may have.
+    """
+    keys, at, parent = -gains, 0, LEAF
+    while at != leaf:
+        keys[at], parent = tie - gains[at], at
+        at = at + 1 if leaf < tree.right[at] else int(tree.right[at])
+    heap, least, is_after = [(keys[0], 0)], np.inf, False
     while heap:
         _, node = heapq.heappop(heap)
-        order.append(node)
-        for child in (tree.left[node], tree.right[node]):
-            if inner[child]:
-                heapq.heappush(heap, (-gains[child], int(child)))
-    least = np.inf
-    for node in reversed(order):
-        for child in (tree.left[node], tree.right[node]):
-            bars[child] = max(bars[child], least)
-        least = min(least, gains[node])
-    return bars
+        least = min(least, float(gains[node])) if is_after else np.inf
+        is_after |= node == parent
+        for child in (int(tree.left[node]), int(tree.right[node])):
+            if tree.left[child] != LEAF:
+                heapq.heappush(heap, (keys[child], child))
+    return least
 
 
 # ---- claims -------------------------------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, measur
 from eigenwood.proofs.questions import links_of, passed
 
 ROUNDING = 1e-9  # relative
+LITTLE = 1e-6  # of a mean: a deviance that has lost its last digits
 HALF = 1e-12  # a sum of weights this close to the half is the half, in whatever order they were added
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -273,7 +274,7 @@ def tree_certificate(
     numbers = node_numbers(tree, leaves, target, criterion, signs)
     loss_name = "training error" if criterion in CLASS_IMPURITIES else "training loss"
     claims = [
-        *number_claims([fit_of(tree, numbers)]),
+        *number_claims([fit_of(tree, numbers, criterion)]),
         at_least(
             "gain", "least gain of a question, relative to the root's impurity", least_gain(tree, numbers), -ROUNDING
         ),
@@ -285,6 +286,8 @@ def tree_certificate(
     if pruning is not None:
         before, after = pruning
         bound = before * (1.0 + ROUNDING)
+        if criterion == POISSON:
+            bound += LITTLE * ROUNDING * float(abs(target.amounts).max())
         claims.append(at_most("validation error", "error on validation rows: after pruning ≤ before", after, bound))
     return Certificate(tuple(claims))
 
@@ -297,11 +300,14 @@ class TreeFit(NamedTuple):
     impurity_error: float  # relative to the root's impurity
 
 
-def fit_of(tree: Tree, numbers: NodeNumbers) -> TreeFit:
+def fit_of(tree: Tree, numbers: NodeNumbers, criterion: int) -> TreeFit:
     """Return how far a tree is from the numbers that the rows give."""
     misplaced = numbers.n_rows != tree.n_rows
     misplaced |= abs(numbers.weight - tree.weight) > ROUNDING * numbers.weight
-    impurity_error = float(np.abs(numbers.impurity - tree.impurity).max()) / max(float(numbers.impurity[0]), TINY)
+    scale = float(numbers.impurity[0])
+    if criterion == POISSON:  # y log(y / mean) is a small difference of large numbers
+        scale += LITTLE * float(abs(numbers.middle[0]))
+    impurity_error = float(np.abs(numbers.impurity - tree.impurity).max()) / max(scale, TINY)
     return TreeFit(int(misplaced.sum()), numbers.value_error, impurity_error)
 
 
