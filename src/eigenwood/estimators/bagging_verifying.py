@@ -84,7 +84,7 @@ def learner_certificate(learner: Any, given: Material) -> Certificate | None:
         return None
     from eigenwood.estimators.registry import verify  # it knows all verifiers, and this one is among them
 
-    X, claims = given.X, []
+    X, claims = given.X, list[Claim]()
     for part in parts:
         params = {} if hasattr(part, "transform") else {"sample_weight": given.fit_params.get("sample_weight")}
         try:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from eigenwood.core.forest.nodes import tree_at
 from eigenwood.estimators.forest import RandomForest
 from eigenwood.estimators.forest_gate import OOB, has_accuracy
 from eigenwood.estimators.forest_growing import Nursery, feature_counts_to_try, tree_seed, tried_feature_counts
-from eigenwood.estimators.tree_data import TreeData
 from eigenwood.estimators.tree_verifying import (
     NOT_WHOLE,
     has_all_categories,
@@ -21,22 +18,11 @@ from eigenwood.estimators.tree_verifying import (
     stated_claim,
 )
 from eigenwood.estimators.watching import TIME_UP
-from eigenwood.proofs.best_splits import Ground, Splits, data_seed, looked_into, split_claims
+from eigenwood.proofs.best_splits import Ground, data_seed
 from eigenwood.proofs.claim import Certificate, Claim, at_most, not_claimed
-from eigenwood.proofs.questions import odd_questions, passed, question_claim, question_differences
-from eigenwood.proofs.tree import TreeFit, broken_orders, fit_of, node_numbers, number_claims, order_claim
+from eigenwood.proofs.forest import looked_at, tree_claims
+from eigenwood.proofs.questions import question_differences
 from eigenwood.validation.seeds import integer_seeds
-
-NODES_OF_A_TREE = 4  # so many questions of each tree are looked at, and so many leaves
-
-
-class Looked(NamedTuple):
-    """What was found in one tree."""
-
-    fit: TreeFit
-    n_odd: int  # questions that do not lie where they must
-    n_broken: int  # questions that break an order
-    splits: Splits
 
 
 def verify_forest(model: RandomForest, X, y, sample_weight=None) -> Certificate:
@@ -106,16 +92,12 @@ def choice_claim(model: RandomForest, nursery: Nursery) -> Claim:
 
 def looked_claims(model: RandomForest, nursery: Nursery, is_whole: bool) -> list[Claim]:
     """Return the claims about all trees, from what is found in each."""
-    bins = bins_of(model, nursery)
-    looked = [looked_into_tree(model, nursery, number, bins, is_whole) for number in range(len(model))]
-    claims = [
-        *number_claims([one.fit for one in looked]),
-        question_claim(sum(one.n_odd for one in looked)),
-        *split_claims([one.splits for one in looked], False, is_whole, NOT_WHOLE),
-    ]
-    if nursery.signs.any():
-        claims.append(order_claim(sum(one.n_broken for one in looked)))
-    return [claim for claim in claims if claim.name != "leaves" or nursery.alpha == 0.0]
+    bins, is_whole = bins_of(model, nursery), is_whole and nursery.alpha == 0.0
+    looked = []
+    for number in range(len(model)):
+        ground = ground_of(model, nursery, number, bins, is_whole)
+        looked.append(looked_at(tree_at(model.forest_, number), ground, data_seed(ground.target, number)))
+    return tree_claims(looked, has_signs=bool(nursery.signs.any()), is_whole=is_whole)
 
 
 def bins_of(model: RandomForest, nursery: Nursery) -> dict[int, np.ndarray]:
@@ -125,15 +107,13 @@ def bins_of(model: RandomForest, nursery: Nursery) -> dict[int, np.ndarray]:
     return {int(j): features.highs[features.start[j] : features.start[j + 1]] for j in np.flatnonzero(is_binned)}
 
 
-def looked_into_tree(
+def ground_of(
     model: RandomForest, nursery: Nursery, number: int, bins: dict[int, np.ndarray], is_whole: bool
-) -> Looked:
-    """Return what is found in a tree when its questions are asked again of the rows it saw."""
-    weights, tree = nursery.weights(nursery.counts(number)), tree_at(model.forest_, number)
-    seen: TreeData = nursery.data.weighted(weights).taken(np.flatnonzero(weights))
-    found = passed(tree, seen.mixed.X)
-    numbers = node_numbers(tree, found.leaves, seen.target, nursery.criterion, nursery.signs)
-    ground = Ground(
+) -> Ground:
+    """Return what a tree grew from."""
+    weights = nursery.weights(nursery.counts(number))
+    seen = nursery.data.weighted(weights).taken(np.flatnonzero(weights))
+    return Ground(
         X=seen.mixed.X,
         target=seen.target,
         rule=nursery.rule(weights)._replace(max_features=nursery.max_features),
@@ -142,14 +122,7 @@ def looked_into_tree(
         is_category=model.is_categorical_,
         bins=bins,
         seed=tree_seed(nursery.draws, number),
-        is_whole=is_whole and nursery.alpha == 0.0,
-    )
-    exact = np.array([feature not in bins for feature in range(seen.mixed.X.shape[1])])
-    return Looked(
-        fit_of(tree, numbers, nursery.criterion),
-        odd_questions(tree, found, numbers.weight, exact, ground.rule),
-        broken_orders(tree, nursery.signs),
-        looked_into(tree, found.leaves, numbers, ground, data_seed(seen.target, number), NODES_OF_A_TREE),
+        is_whole=is_whole,
     )
 
 

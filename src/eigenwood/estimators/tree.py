@@ -34,12 +34,12 @@ from eigenwood.estimators.tree_gate import (
     side_by_side,
 )
 from eigenwood.estimators.tree_pruning import CrossValidation, Cut, Grow, cut_by_validation, uncut
-from eigenwood.estimators.tree_verifying import NOT_WHOLE, VALIDATION
+from eigenwood.estimators.tree_verifying import NOT_WHOLE, VALIDATION, is_pruned
 from eigenwood.estimators.tree_verifying import verify_tree as verify_tree
 from eigenwood.estimators.tree_view import TreeView, seen_only
 from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, TIME_UP, Watch, Watched
 from eigenwood.proofs.claim import Certificate, not_claimed
-from eigenwood.proofs.tree import mean_loss, tree_certificate
+from eigenwood.proofs.tree import NodeNumbers, mean_loss, node_numbers, tree_certificate
 from eigenwood.validation.arrays import check_finite
 from eigenwood.validation.categories import (
     FROM_DTYPE,
@@ -154,7 +154,8 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         self._store(data, cut, outcome.reason if cut.in_time else TIME_UP, binned, split_seed)
         learnt = data if learn_rows.size == data.n_rows() else data.taken(learn_rows)
         leaves = leaves_of(self.tree_.walk, learnt.mixed.X, threads).nodes
-        self.certificate_ = self._proved(learnt, leaves, self._pruning_errors(held_out, threads))
+        numbers = self._numbers(learnt, leaves)
+        self.certificate_ = self._proved(learnt, leaves, numbers, self._pruning_errors(held_out, threads))
         return self
 
     def apply(self, X):
@@ -178,7 +179,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
     def cost_complexity_pruning_path(self, X, y, sample_weight=None):
         """Return the ``ccp_alphas`` at which the tree loses leaves, and the ``impurities`` of its leaves then."""
         whole = clone(self).set_params(ccp_alpha=0.0, prune=None).fit(X, y, sample_weight=sample_weight)
-        path = pruning_path(whole.tree_._nodes)
+        path = pruning_path(whole.tree_._nodes, collapse_alphas(whole.tree_._nodes))
         return Bunch(ccp_alphas=path.alphas, impurities=path.impurities)
 
     @property
@@ -252,9 +253,11 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         """Return what cuts a grown tree back as wished."""
         if self.prune == COST_COMPLEXITY_CV:
             parts = folds(type(self).__name__, data, self.n_folds, seed)
-            return CrossValidation(data, parts, grow, watch.time_is_up, self._criterion(), threads)
+            return CrossValidation(data, parts, grow, watch.seconds_left, self._criterion(), threads)
 
         def prune(tree: Tree) -> Cut:
+            if watch.time_is_up():
+                return uncut(tree)._replace(in_time=not is_pruned(self))
             if self.ccp_alpha > 0:
                 tree = pruned_at(tree, collapse_alphas(tree), float(self.ccp_alpha))
             return uncut(tree) if held_out is None else cut_by_validation(tree, held_out, self._criterion(), threads)
@@ -298,9 +301,13 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         if self.nodes_.chained.any() and self.categorical_split == SUBSET:
             raise InputError(f"{who}: nodes_ must have no chains when categorical_split is 'subset'.")
         if not asks_only_where_it_branches(self.nodes_):
-            raise InputError(f"{who}: nodes_ must have no feature, threshold or side where nothing of the kind is asked.")
+            raise InputError(
+                f"{who}: nodes_ must have no feature, threshold or side where nothing of the kind is asked."
+            )
         if self.prune is None and self.pruning_curve_.size > 0:
-            raise InputError(f"{who}: pruning_curve_ must be empty when prune is None; got {len(self.pruning_curve_)} lines.")
+            raise InputError(
+                f"{who}: pruning_curve_ must be empty when prune is None; got {len(self.pruning_curve_)} lines."
+            )
 
     def derive(self) -> None:
         """Make what is seen of the nodes."""
@@ -325,15 +332,26 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         leaves = leaves_of(self.tree_.walk, held_out.mixed.X, threads).nodes
         return float(errors[0]), mean_loss(self.nodes_, leaves, held_out.target, self._criterion())
 
-    def _proved(self, data: TreeData, leaves: np.ndarray, pruning: tuple[float, float] | None) -> Certificate:
+    def _signs(self) -> np.ndarray | None:
+        """Return the monotonic constraints, if there are any."""
+        return None if self.monotonic_cst is None else np.asarray(self.monotonic_cst)
+
+    def _numbers(self, data: TreeData, leaves: np.ndarray) -> NodeNumbers:
+        """Return the numbers of all nodes, as rows give them that end in these leaves."""
+        return node_numbers(self.nodes_, leaves, data.target, self._criterion(), self._signs())
+
+    def _proved(
+        self, data: TreeData, leaves: np.ndarray, numbers: NodeNumbers, pruning: tuple[float, float] | None
+    ) -> Certificate:
         """Return the claims about the fitted tree, for the rows it learnt from."""
         certificate = tree_certificate(
             self.nodes_,
+            numbers,
             leaves,
             data.target,
             self._criterion(),
             n_binned=self.n_binned_,
-            signs=None if self.monotonic_cst is None else np.asarray(self.monotonic_cst),
+            signs=self._signs(),
             pruning=pruning,
         )
         if self.stop_reason_ == FINISHED:

@@ -16,7 +16,7 @@ from eigenwood.estimators.watching import FINISHED, NO_GAIN, TIME_UP
 from eigenwood.proofs.best_splits import Ground, data_seed, looked_into, split_claims
 from eigenwood.proofs.claim import Certificate, Claim, at_most, not_claimed
 from eigenwood.proofs.questions import Passed, odd_questions, passed, question_claim, question_differences
-from eigenwood.proofs.tree import mean_loss, node_numbers
+from eigenwood.proofs.tree import NodeNumbers, mean_loss
 from eigenwood.validation.seeds import integer_seeds
 
 if TYPE_CHECKING:
@@ -42,8 +42,9 @@ def verify_tree(model: DecisionTree, X, y, sample_weight=None) -> Certificate:
         after = mean_loss(model.nodes_, found.leaves[aside], data.taken(aside).target, model._criterion())
         pruning, learnt = (float(model.pruning_curve_[0, 2]), after), data.taken(learn)
         found = passed(model.nodes_, learnt.mixed.X)
-    claims = [*model._proved(learnt, found.leaves, pruning).claims, stated_claim(differing(model, data, X))]
-    claims += searched_claims(model, learnt, found)
+    numbers = model._numbers(learnt, found.leaves)
+    claims = [*model._proved(learnt, found.leaves, numbers, pruning).claims, stated_claim(differing(model, data, X))]
+    claims += searched_claims(model, learnt, found, numbers)
     if is_pruned(model):
         claims.append(regrown_claim(model, data, X, y, sample_weight))
     return Certificate(tuple(claims))
@@ -95,10 +96,11 @@ def differing(model: DecisionTree, data: TreeData, X: Any) -> list[str]:
 def says_why_it_ended(model: Any, is_complete: bool) -> bool:
     """Return whether an ensemble has finished if, and only if, it has all learners and nothing else is missing.
 
-    Time may have cut short a learner that is the only one.
+    Time may have cut short a learner that is the only one, or the score.
     """
     is_complete &= len(model) == model.n_estimators
-    if len(model) == 1 and model.stop_reason_ == TIME_UP:
+    lacks_interval = model._wants_score() and not hasattr(model, "oob_interval_")
+    if model.stop_reason_ == TIME_UP and (len(model) == 1 or lacks_interval):
         return True
     return (model.stop_reason_ == FINISHED) == is_complete and model.stop_reason_ != NO_GAIN
 
@@ -145,18 +147,14 @@ def in_bins(X: Any, is_number: np.ndarray, max_bins: int | None) -> np.ndarray:
 # ---- the search for better questions ------------------------------------------------------------------------------
 
 
-def searched_claims(model: DecisionTree, data: TreeData, found: Passed) -> list[Claim]:
+def searched_claims(model: DecisionTree, data: TreeData, found: Passed, numbers: NodeNumbers) -> list[Claim]:
     """Return the claims that follow from a search for better questions at some nodes of the tree."""
-    tree = model.nodes_
-    signs = None if model.monotonic_cst is None else np.asarray(model.monotonic_cst)
-    numbers = node_numbers(tree, found.leaves, data.target, model._criterion(), signs)
-    ground = ground_of(model, data)
+    tree, ground = model.nodes_, ground_of(model, data)
     exact = np.array([feature not in ground.bins for feature in range(data.mixed.X.shape[1])])
     claims = [question_claim(odd_questions(tree, found, numbers.weight, exact, ground.rule))]
     splits = looked_into(tree, found.leaves, numbers, ground, data_seed(data.target))
-    is_whole = model.stop_reason_ == FINISHED
-    searched = split_claims([splits], ground.rule.at_random, is_whole, NOT_WHOLE)
-    return [*claims, *(claim for claim in searched if claim.name != "leaves" or not is_pruned(model))]
+    searched = split_claims([splits], ground.rule.at_random)
+    return [*claims, *(claim for claim in searched if claim.name != "leaves" or ground.is_whole)]
 
 
 def ground_of(model: DecisionTree, data: TreeData) -> Ground:

@@ -27,7 +27,7 @@ from eigenwood.core.tree.branching import Target
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
 from eigenwood.core.tree.nodes import LEAF, Tree, node_depths
 from eigenwood.core.tree.splitting import Rule
-from eigenwood.proofs.claim import Claim, at_most, claimed
+from eigenwood.proofs.claim import Claim, at_most
 from eigenwood.proofs.questions import entries, links_of
 from eigenwood.proofs.tree import CLASS_IMPURITIES, TINY, NodeNumbers, bounds_of, is_bounded, stretches, weighted_median
 
@@ -73,6 +73,7 @@ class Node(NamedTuple):
     weights: np.ndarray
     sums: np.ndarray  # (n_rows, n_sums) what is added up on each side: weights of classes, or weight and amounts
     amounts: np.ndarray  # (n_rows, n_outputs) for medians
+    part: float  # B of all rows
     lower: float  # its values must lie between these
     upper: float
 
@@ -101,8 +102,8 @@ def looked_into(
     def node_at(place: int) -> Node:
         return node_of(ground, order[first[place] : last[place]], lower[place], upper[place])
 
-    asked = np.flatnonzero((tree.left != LEAF) & ~links_of(tree) & (not ground.rule.at_random))
-    asked, shortfall = drawn(rng, asked, most), 0.0
+    questions = np.flatnonzero((tree.left != LEAF) & ~links_of(tree) & (not ground.rule.at_random))
+    asked, shortfall = drawn(rng, questions, most), 0.0
     for place in asked:
         node, seed_there = node_at(place), seed_at(tree, ground.seed, place)
         sides = [order[first[end] : last[end]] for end in branches(tree, place)]
@@ -111,18 +112,16 @@ def looked_into(
             shortfall = max(shortfall, lost / max(mass[place], TINY))
     ends = drawn(rng, np.flatnonzero(without_reason(tree, numbers, ground) & ground.is_whole), most)
     n_early = sum(
-        could_be_split(
-            ground, node_at(place), seed_at(tree, ground.seed, place), early_bar(tree, mass, ground, place)
-        )
+        could_be_split(ground, node_at(place), seed_at(tree, ground.seed, place), early_bar(tree, mass, ground, place))
         for place in ends
     )
     return Splits(len(asked), shortfall, len(ends), n_early)
 
 
-def drawn(rng: np.random.Generator, places: np.ndarray, most: int | None) -> np.ndarray:
+def drawn(rng: np.random.Generator, places: np.ndarray, most: int | None) -> list[int]:
     """Return some of the places: at most so many, or √n of n but not fewer than a few."""
     wanted = max(LEAST_NODES, int(np.sqrt(places.size))) if most is None else most
-    return np.sort(rng.choice(places, min(wanted, places.size), replace=False))
+    return sorted(rng.choice(places, min(wanted, places.size), replace=False).tolist())
 
 
 def data_seed(target: Target, number: int = 0) -> int:
@@ -166,18 +165,20 @@ def value_bounds(tree: Tree, ground: Ground, numbers: NodeNumbers) -> tuple[np.n
     return np.full(tree.left.size, -np.inf), np.full(tree.left.size, np.inf)
 
 
-def node_of(ground: Ground, rows: np.ndarray, lower: float, upper: float) -> Node:
+def node_of(ground: Ground, rows: np.ndarray, lower: float = -np.inf, upper: float = np.inf) -> Node:
     """Return the rows of a node with what is added up; amounts are counted from their mean."""
     weights, target = ground.weights()[rows], ground.target
+    amounts = target.amounts[rows] if target.amounts.size else np.empty((0, 0))
     if ground.rule.criterion in CLASS_IMPURITIES:
         sums = np.zeros((rows.size, int(target.starts[-1])))
         for codes, start in zip(target.labels[rows].T, target.starts[:-1], strict=True):
             sums[np.arange(rows.size), start + codes] = weights
-        return Node(rows, weights, sums, np.empty((0, 0)), lower, upper)
-    amounts = target.amounts[rows]
-    if ground.rule.criterion == SQUARED_ERROR:
-        amounts = amounts - np.average(amounts, axis=0, weights=weights)
-    return Node(rows, weights, np.column_stack([weights, weights[:, None] * amounts]), amounts, lower, upper)
+    else:
+        if ground.rule.criterion == SQUARED_ERROR:
+            amounts = amounts - np.average(amounts, axis=0, weights=weights)
+        sums = np.column_stack([weights, weights[:, None] * amounts])
+    part = part_of(ground, weights, sums, amounts)
+    return Node(rows, weights, sums, amounts, part, lower, upper)
 
 
 # ---- what cuts gain -----------------------------------------------------------------------------------------------
@@ -347,7 +348,7 @@ def allowed_cuts(
     if rule.criterion == POISSON:
         allowed &= (np.minimum(left, right)[:, 1:] > LEAST_SHARE * node.sums.sum(axis=0)[1:]).all(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        gains = benefit(left, ground) + benefit(right, ground) - benefit(node.sums.sum(axis=0)[None], ground)
+        gains = benefit(left, ground) + benefit(right, ground) - node.part
     allowed &= np.isfinite(gains)
     return Cuts(gains[allowed], int((~allowed).sum()))
 
@@ -362,7 +363,7 @@ def median_cuts(ground: Ground, node: Node, sign: int, sides: list[np.ndarray]) 
         weights = node.weights[is_left].sum(), node.weights[~is_left].sum()
         if min(weights) < rule.min_leaf_weight * (1.0 + ROUNDING):
             continue
-        values = (np.array([side_value(node_of(ground, side, 0.0, 0.0), ground)]) for side in pair)
+        values = (np.array([side_value(node_of(ground, side), ground)]) for side in pair)
         if sign == 0 or keep_order(node, sign, *values)[0]:
             gains.append(gain_of(ground, node, pair))
     return Cuts(np.array(gains), len(sides) - len(gains))
@@ -387,18 +388,18 @@ def side_value(node: Node, ground: Ground) -> float:
 
 def gain_of(ground: Ground, node: Node, sides: list[np.ndarray]) -> float:
     """Return what a question gains that sends rows to these sides."""
-    total = -part_of(ground, node, node.rows)
-    return float(total + sum(part_of(ground, node, side) for side in sides))
+    total = -node.part
+    for side in sides:
+        own = np.isin(node.rows, side)
+        total += part_of(ground, node.weights[own], node.sums[own], node.amounts[own[: len(node.amounts)]])
+    return total
 
 
-def part_of(ground: Ground, node: Node, rows: np.ndarray) -> float:
-    """Return B of some rows of a node."""
-    own = np.isin(node.rows, rows)
+def part_of(ground: Ground, weights: np.ndarray, sums: np.ndarray, amounts: np.ndarray) -> float:
+    """Return B of some rows, given what is to be added up; medians need the amounts."""
     if ground.rule.criterion != ABSOLUTE_ERROR:
-        return float(benefit(node.sums[own].sum(axis=0)[None], ground)[0])
-    weights = node.weights[own]
-    columns = node.amounts[own].T
-    return -float(np.mean([weights @ abs(column - weighted_median(column, weights)) for column in columns]))
+        return float(benefit(sums.sum(axis=0)[None], ground)[0])
+    return -float(np.mean([weights @ abs(column - weighted_median(column, weights)) for column in amounts.T]))
 
 
 def benefit(sums: np.ndarray, ground: Ground) -> np.ndarray:
@@ -406,6 +407,8 @@ def benefit(sums: np.ndarray, ground: Ground) -> np.ndarray:
     criterion, starts = ground.rule.criterion, ground.target.starts
     if criterion not in CLASS_IMPURITIES:
         return AMOUNT_BENEFITS[criterion](sums[:, :1], sums[:, 1:]).mean(axis=1)
+    if starts.size == 2:
+        return CLASS_BENEFITS[criterion](sums)
     pairs = zip(starts[:-1], starts[1:], strict=True)
     return np.mean([CLASS_BENEFITS[criterion](sums[:, a:b]) for a, b in pairs], axis=0)
 
@@ -429,7 +432,7 @@ AMOUNT_BENEFITS = {
 def slack(ground: Ground, node: Node) -> float:
     """Return what rounding may do to a gain."""
     if ground.rule.criterion == ABSOLUTE_ERROR:
-        return ROUNDING * abs(part_of(ground, node, node.rows))
+        return ROUNDING * abs(node.part)
     return 1e-12 * float(abs(benefit(abs(node.sums).sum(axis=0)[None], ground)[0]))
 
 
@@ -483,14 +486,11 @@ def least_after(tree: Tree, gains: np.ndarray, tie: float, leaf: int) -> float:
 # ---- claims -------------------------------------------------------------------------------------------------------
 
 
-def split_claims(found: list[Splits], at_random: bool, is_whole: bool, otherwise: str) -> list[Claim]:
-    """Return the claims about questions and leaves that were looked at; ``otherwise`` says why none is about leaves."""
+def split_claims(found: list[Splits], at_random: bool) -> list[Claim]:
+    """Return the claims about questions and leaves that were looked at; random questions need not be the best ones."""
     n_questions, n_leaves = (sum(one[i] for one in found) for i in (0, 2))
     shortfall, n_early = max(one.shortfall for one in found), sum(one.n_early for one in found)
-    claims = []
-    if not at_random:
-        statement = f"share of its impurity that one of {n_questions} drawn nodes would gain by a better question"
-        claims.append(at_most("best questions", statement, shortfall, ROUNDING))
-    statement = f"of {n_leaves} drawn leaves that limits do not explain, those with a question to be asked"
-    claims.append(claimed(at_most("leaves", statement, n_early, 0), is_whole, f"leaves; {otherwise}"))
-    return claims
+    best = f"share of its impurity that one of {n_questions} drawn nodes would gain by a better question"
+    early = f"of {n_leaves} drawn leaves that limits do not explain, those with a question to be asked"
+    claims = [at_most("best questions", best, shortfall, ROUNDING), at_most("leaves", early, n_early, 0)]
+    return claims[1:] if at_random else claims

@@ -265,13 +265,20 @@ def mean_loss(tree: Tree, leaves, target: Target, criterion: int) -> float:
 
 
 def tree_certificate(
-    tree: Tree, leaves, target: Target, criterion: int, *, n_binned: int, signs, pruning: tuple | None
+    tree: Tree,
+    numbers: NodeNumbers,
+    leaves,
+    target: Target,
+    criterion: int,
+    *,
+    n_binned: int,
+    signs,
+    pruning: tuple | None,
 ) -> Certificate:
-    """Return the claims about a tree over the rows it learnt from, which end in ``leaves``.
+    """Return the claims about a tree over the rows it learnt from, which end in ``leaves`` and give these numbers.
 
     ``signs`` are monotonic constraints, or None; ``pruning`` is the validation error before and after.
     """
-    numbers = node_numbers(tree, leaves, target, criterion, signs)
     loss_name = "training error" if criterion in CLASS_IMPURITIES else "training loss"
     claims = [
         *number_claims([fit_of(tree, numbers, criterion)]),

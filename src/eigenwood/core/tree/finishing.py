@@ -444,7 +444,10 @@ def column_of_two(codes, features, table, feature_keys, one, other, seed):
     for at in range(feature_keys.size):
         if table[one, at] != table[other, at]:
             above = np.int64(max(table[one, at], table[other, at]))
-            key, gap = mixed(seed ^ feature_keys[at]), pair_gap(above, missing_at(codes, features, at, codes.feature[at]))
+            key, gap = (
+                mixed(seed ^ feature_keys[at]),
+                pair_gap(above, missing_at(codes, features, at, codes.feature[at])),
+            )
             if gap > best_gap or (gap == best_gap and key < least):
                 best, least, best_gap = at, key, gap
     return best
