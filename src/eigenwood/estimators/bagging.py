@@ -46,7 +46,7 @@ from eigenwood.estimators.ensemble_scoring import Answers, Ensemble, Misses, Tal
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from eigenwood.estimators.watching import TIME_LIMIT, Watch, Watched, all_or_nothing
+from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Watch, Watched, all_or_nothing
 from eigenwood.proofs.claim import Certificate, Claim, measured
 from eigenwood.proofs.out_of_bag import Score, assessed_vote, vote_claims
 from eigenwood.validation.arrays import check_weights
@@ -302,6 +302,7 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         self._check_features(draws, len(self))
         self._check_rows_of_fit(draws)
         workshop = self._workshop(data, draws, None, 1, asks=True)
+        self.stop_reason_ = FINISHED  # all learners are there: time can have cut nothing but the score
         self._judge(data, data.weights, self._heard(data, workshop), watch)
         return self
 

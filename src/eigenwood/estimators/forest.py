@@ -57,7 +57,7 @@ from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegres
 from eigenwood.estimators.tree_data import TreeData
 from eigenwood.estimators.tree_gate import AMOUNT_CRITERIA, CLASS_CRITERIA, AmountGate, side_by_side
 from eigenwood.estimators.tree_view import TreeView
-from eigenwood.estimators.watching import TIME_UP, Watch, Watched, all_or_nothing
+from eigenwood.estimators.watching import FINISHED, TIME_UP, Watch, Watched, all_or_nothing
 from eigenwood.proofs.claim import Certificate, Claim, measured
 from eigenwood.proofs.out_of_bag import Score, assessed_vote, vote_claims
 from eigenwood.proofs.tree import bins_claim
@@ -305,6 +305,7 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
         self._check_outputs(data, len(self))
         draws = self._draws(data, self.seed_)
         self._check_rows_of_fit(draws)
+        self.stop_reason_ = FINISHED  # all learners are there: time can have cut nothing but the score
         self._judge(data, data.weights(), self._heard(data, draws), watch)
         return self
 

@@ -34,7 +34,7 @@ from eigenwood.estimators.tree_gate import (
     side_by_side,
 )
 from eigenwood.estimators.tree_pruning import CrossValidation, Cut, Grow, cut_by_validation, uncut
-from eigenwood.estimators.tree_verifying import NOT_WHOLE, VALIDATION, is_pruned
+from eigenwood.estimators.tree_verifying import NOT_WHOLE, VALIDATION
 from eigenwood.estimators.tree_verifying import verify_tree as verify_tree
 from eigenwood.estimators.tree_view import TreeView, seen_only
 from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, TIME_UP, Watch, Watched
@@ -256,11 +256,11 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
             return CrossValidation(data, parts, grow, watch.seconds_left, self._criterion(), threads)
 
         def prune(tree: Tree) -> Cut:
-            if watch.time_is_up():
-                return uncut(tree)._replace(in_time=not is_pruned(self))
-            if self.ccp_alpha > 0:
+            in_time = self.ccp_alpha == 0 or not watch.time_is_up()
+            if self.ccp_alpha > 0 and in_time:
                 tree = pruned_at(tree, collapse_alphas(tree), float(self.ccp_alpha))
-            return uncut(tree) if held_out is None else cut_by_validation(tree, held_out, self._criterion(), threads)
+            cut = uncut(tree) if held_out is None else cut_by_validation(tree, held_out, self._criterion(), threads)
+            return cut._replace(in_time=in_time)
 
         return prune
 
