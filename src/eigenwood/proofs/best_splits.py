@@ -33,6 +33,7 @@ from eigenwood.proofs.tree import CLASS_IMPURITIES, TINY, NodeNumbers, bounds_of
 
 ROUNDING = 1e-9  # relative: as much may be lost where rows are added in another order
 MOST_MEDIANS = 16  # cuts of a column that are tried by the absolute error, each with two medians of its own
+MOST_TOGETHER = 2000  # rows of a node whose columns are tried together
 LEAST_NODES = 8
 ANY_GAIN = -np.inf  # also of a cut that gains nothing
 ALL_BITS = 2**64 - 1
@@ -186,17 +187,40 @@ def node_of(ground: Ground, rows: np.ndarray, lower: float = -np.inf, upper: flo
 
 def best_gain(ground: Ground, node: Node, own: int, seed: int | None) -> float:
     """Return the most that a cut of the columns gains at which the node looked; ``own`` is the one it asks about."""
-    best = -np.inf
-    for cuts in tried(ground, node, own, seed):
-        best = max(best, cuts.gains.max(initial=-np.inf))
+    best, together = -np.inf, []
+    for feature, x in columns_tried(ground, node, own, seed):
+        if is_plain(ground, feature, x):
+            together.append(x)
+        else:
+            best = max(best, cuts_of(ground, node, feature, x).gains.max(initial=-np.inf))
+    if together:
+        best = max(best, plain_cuts(ground, node, np.column_stack(together)).gains.max(initial=-np.inf))
     return float(best)
+
+
+def is_plain(ground: Ground, feature: int, x: np.ndarray) -> bool:
+    """Return whether the cuts of a column can be tried together with those of others."""
+    if ground.is_category[feature] or ground.signs[feature] != 0 or ground.rule.criterion == ABSOLUTE_ERROR:
+        return False
+    return x.size <= MOST_TOGETHER and not np.isnan(x).any()
+
+
+def plain_cuts(ground: Ground, node: Node, columns: np.ndarray) -> Cuts:
+    """Return the cuts of some columns of numbers, none of which is missing, that are allowed."""
+    order = np.argsort(columns, axis=0)
+    ordered, sums = np.take_along_axis(columns, order, axis=0), node.sums[order]
+    is_cut = ordered[1:] > ordered[:-1]
+    left, right = np.cumsum(sums, axis=0)[:-1][is_cut], np.cumsum(sums[::-1], axis=0)[::-1][1:][is_cut]
+    n_left = np.broadcast_to(np.arange(1, len(columns))[:, None], is_cut.shape)[is_cut]
+    return allowed_sides(ground, node, left, right, n_left, 0)
 
 
 def could_be_split(ground: Ground, node: Node, seed: int | None, bar: float) -> bool:
     """Return whether a leaf left out a cut that was allowed, and gains enough."""
     if seed is None and ground.rule.max_features < ground.X.shape[1] and bar > ANY_GAIN:
         return False  # nobody knows at which columns it looked
-    for cuts in tried(ground, node, None, seed if bar > ANY_GAIN else None):
+    for feature, x in columns_tried(ground, node, None, seed if bar > ANY_GAIN else None):
+        cuts = cuts_of(ground, node, feature, x)
         if cuts.gains.size == 0 or (ground.rule.at_random and cuts.n_others > 0):
             continue
         gain = cuts.gains.min() if ground.rule.at_random else cuts.gains.max()
@@ -205,8 +229,8 @@ def could_be_split(ground: Ground, node: Node, seed: int | None, bar: float) -> 
     return False
 
 
-def tried(ground: Ground, node: Node, own: int | None, seed: int | None) -> Iterator[Cuts]:
-    """Yield the cuts of each column at which a node looked: of ``own`` alone if it drew some and nobody knows which.
+def columns_tried(ground: Ground, node: Node, own: int | None, seed: int | None) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield each column at which a node looked: ``own`` alone if it drew some and nobody knows which.
 
     A node that drew columns without any cut has looked at more; those are left out.
     """
@@ -218,8 +242,7 @@ def tried(ground: Ground, node: Node, own: int | None, seed: int | None) -> Iter
         features = [own]
     columns = ((feature, column_of(ground, node, feature)) for feature in features)
     varying = ((feature, x) for feature, x in columns if x is not None)
-    for feature, x in islice(varying, n_features if seed is None else n_wanted):
-        yield cuts_of(ground, node, feature, x)
+    yield from islice(varying, n_features if seed is None else n_wanted)
 
 
 def drawing_order(n_features: int, seed: int) -> list[int]:
@@ -332,6 +355,16 @@ def allowed_cuts(
     counts = np.bincount(lines, minlength=order.size)[order]
     left, n_left = np.cumsum(sums, axis=0)[skipped:-1], np.cumsum(counts)[skipped:-1]
     right = np.cumsum(sums[::-1], axis=0)[::-1][skipped + 1 :]
+    if is_clear is not None:
+        left, right, n_left = left[is_clear], right[is_clear], n_left[is_clear]
+    found = allowed_sides(ground, node, left, right, n_left, sign)
+    return found._replace(n_others=order.size - 1 - skipped - found.gains.size)
+
+
+def allowed_sides(
+    ground: Ground, node: Node, left: np.ndarray, right: np.ndarray, n_left: np.ndarray, sign: int
+) -> Cuts:
+    """Return the cuts that are allowed of those with these sums on their sides."""
     rule, starts = ground.rule, ground.target.starts
     classifying = rule.criterion in CLASS_IMPURITIES
     weights = [side[:, : starts[1]].sum(axis=1) if classifying else side[:, 0] for side in (left, right)]
@@ -343,8 +376,6 @@ def allowed_cuts(
             centre = float(np.average(ground.target.amounts[node.rows, 0], weights=node.weights))
         values = [side[:, 1] / weight + centre for side, weight in zip((left, right), weights, strict=True)]
         allowed &= keep_order(node, sign, *values)
-    if is_clear is not None:
-        allowed &= is_clear
     if rule.criterion == POISSON:
         allowed &= (np.minimum(left, right)[:, 1:] > LEAST_SHARE * node.sums.sum(axis=0)[1:]).all(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
