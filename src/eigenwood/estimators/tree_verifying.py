@@ -209,7 +209,8 @@ def why_not_regrown(model: DecisionTree, data: TreeData) -> str:
         return "random_state is not a number"
     if model.prune == VALIDATION and data.n_rows() == model.nodes_.n_rows[0]:
         return "X_val is not here"
-    if data.n_rows() < data.n_given and (model.n_binned_ > 0 or any(is_share(model, name) for name in SHARES)):
+    depends_on_all = model.n_binned_ > 0 or model.is_categorical_.any() or any(is_share(model, name) for name in SHARES)
+    if data.n_rows() < data.n_given and depends_on_all:
         return "it may have grown from more rows than have a weight"
     return ""
 
