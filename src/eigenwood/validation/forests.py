@@ -111,6 +111,7 @@ class ForestNodes:
             yield f"must have {sizes[self.n_values]} values for each leaf; got {forest.value.shape[1]}"
         yield shares_problem(forest) if int(forest.criterion[0]) in SHARES else amounts_problem(forest)
         yield impurities_problem(forest, counts)
+        yield bits_problem(forest, counts)
 
     def _criterion_problem(self, forest: Any) -> str | None:
         if forest.criterion.size != 1 or forest.bounded.size != 1:
@@ -162,7 +163,13 @@ def lengths_problem(forest: Any, counts: Counts) -> str | None:
         if not kept.has_length(array, counts):
             unit = " bytes" if kept.packed else ""
             return f"must have {name} for {getattr(counts, kept.count)} {kept.count}; got {len(array)}{unit}"
-        if kept.packed and not kept.ends_with_zeros(array, counts):
+    return None
+
+
+def bits_problem(forest: Any, counts: Counts) -> str | None:
+    """Return which array of bits has some after its last one."""
+    for name, kept in FOREST_ARRAYS.items():
+        if kept.packed and not kept.ends_with_zeros(getattr(forest, name), counts):
             return f"must have nothing but zeros after the last bit of {name}"
     return None
 
