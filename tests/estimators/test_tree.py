@@ -760,7 +760,8 @@ def test_a_time_limit_is_kept_with_very_many_values():
         seconds.append(time.perf_counter() - start)
     assert seconds[-1] <= 1.4
     assert model.score(X, y) > 0.58  # the question of 20,000 branches is there; how many more depends on the machine
-    assert model.certificate_.holds
+    assert model.certificate_.holds is not False
+    assert all(claim.holds for claim in model.certificate_ if claim.name != "leaves")
 
 
 @pytest.mark.parametrize("params", [{"prune": "validation"}, {"prune": "cost_complexity_cv"}, {"ccp_alpha": 0.02}])
@@ -1057,8 +1058,9 @@ def test_the_smallest_time_limit_leaves_a_tree(kind, prune, wide, tmp_path):
     model = kind(random_state=0, prune=prune, time_limit=1e-9).fit(X, y)
     assert model.stop_reason_ == "time_limit"
     assert model.predict(X).shape == (6000,)
-    assert model.certificate_.holds
-    assert eigenwood.verify(model, X, y).holds
+    for certificate in (model.certificate_, eigenwood.verify(model, X, y)):
+        assert certificate.holds is None
+        assert {claim.name for claim in certificate if not claim.holds} <= {"leaves", "grown again"}
     whole = kind(random_state=0, prune=prune, time_limit=1e6).fit(X, y)
     assert whole.stop_reason_ == "finished"
     loaded = eigenwood.load(eigenwood.save(model, tmp_path / "model"))
@@ -1249,6 +1251,23 @@ def test_pruning_under_every_criterion(criterion, prune):
     assert np.isfinite(model.pruning_curve_[-1]).all()
 
 
+@pytest.mark.parametrize("params", [{"prune": "cost_complexity_cv"}, {"ccp_alpha": 1e-4}], ids=str)
+def test_pruning_looks_at_the_clock(params):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 20))
+    y = X[:, 0] + rng.normal(size=20_000)
+    DecisionTreeRegressor(random_state=0, **params).fit(X[:200], y[:200])
+    model = DecisionTreeRegressor(random_state=0, time_limit=0.5, **params)
+    seconds = []
+    while len(seconds) < 3 and not (seconds and seconds[-1] <= 1.0):  # another worker may have had the machine
+        start = time.perf_counter()
+        model.fit(X, y)
+        seconds.append(time.perf_counter() - start)
+    assert seconds[-1] <= 1.0
+    assert model.stop_reason_ == "time_limit" or "ccp_alpha" in params
+    assert model.predict(X).shape == y.shape
+
+
 # ---------------------------------------------------------------------------------- proofs
 
 
@@ -1261,10 +1280,11 @@ def test_verify_agrees_with_the_certificate(kind, prune):
     model = kind(random_state=0, prune=prune).fit(X, y, sample_weight=weights)
     verified = eigenwood.verify(model, X, y, sample_weight=weights)
     assert verified.holds
-    for claim in verified:
-        assert claim.value == pytest.approx(model.certificate_[claim.name].value, abs=1e-12)
-    missing = {claim.name for claim in model.certificate_} - {claim.name for claim in verified}
-    assert missing == ({"validation error"} if prune == "cost_complexity_cv" else set())
+    for claim in model.certificate_:
+        assert claim.value == pytest.approx(verified[claim.name].value, abs=1e-12)
+    more = {claim.name for claim in verified} - {claim.name for claim in model.certificate_}
+    only_here = {"leaves"} if prune is None else {"grown again"}
+    assert more == {"stated numbers", "questions", "best questions", "certificate"} | only_here
 
 
 def with_threshold(nodes):
@@ -1284,7 +1304,7 @@ def with_children_swapped(nodes):
 
 
 def with_sides_swapped(nodes):
-    return nodes._replace(default_left=~nodes.default_left)
+    return nodes._replace(default_left=~nodes.default_left & (nodes.left >= 0))
 
 
 def with_impurity(nodes):

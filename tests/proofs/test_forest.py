@@ -1,73 +1,66 @@
-"""What is claimed about the leaves of a forest is counted again here, leaf by leaf."""
+"""What is claimed about the trees of a forest is about all of them, and about the worst one."""
 
 import numpy as np
 import pytest
 
-from eigenwood.core.tree.branching import Target
-from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, GINI, POISSON, SQUARED_ERROR
-from eigenwood.core.tree.nodes import LEAF
-from eigenwood.proofs.forest import LeafNumbers, leaf_claims, leaf_means, leaf_numbers, off_the_middle
-from tests.core.forest.cases import single_leaf
+from eigenwood import RandomForestClassifier, RandomForestRegressor, verify
+from eigenwood.core.forest.nodes import joined, packed, tree_at
+from eigenwood.core.tree.nodes import with_leaves
+from eigenwood.proofs.best_splits import Splits
+from eigenwood.proofs.forest import Looked, tree_claims
+from eigenwood.proofs.tree import TreeFit
 
-CLASSES = Target(
-    np.array([[0, 1], [1, 1], [1, 0], [0, 0]], dtype=np.int32), np.empty((0, 2)), np.array([1.0, 2.0, 3.0, 2.0]),
-    np.array([0, 2, 4]),
-)  # fmt: skip
-AMOUNTS = Target(
-    np.empty((0, 2), dtype=np.int32), np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 0.0], [9.0, 1.0]]),
-    np.array([1.0, 1.0, 2.0, 1.0]), np.array([0, 1, 2]),
-)  # fmt: skip
-
-
-def leaf(value, target):
-    weights = target.weights
-    return single_leaf(value)._replace(n_rows=np.array([weights.size]), weight=np.array([weights.sum()]))
-
-
-def test_shares_of_classes():
-    tree, leaves = leaf([3 / 8, 5 / 8, 5 / 8, 3 / 8], CLASSES), np.zeros(4, dtype=np.int64)
-    assert leaf_numbers(tree, leaves, CLASSES, GINI, bounded=False) == LeafNumbers(0, 0.0)
-    wrong = leaf([4 / 8, 4 / 8, 5 / 8, 3 / 8], CLASSES)
-    assert leaf_numbers(wrong, leaves, CLASSES, GINI, bounded=False).value_error == pytest.approx(1 / 5)
-    assert leaf_numbers(wrong, leaves, CLASSES, GINI, bounded=True).value_error == 0.0
-
-
-@pytest.mark.parametrize("criterion", [SQUARED_ERROR, POISSON])
-def test_means(criterion):
-    leaves = np.zeros(4, dtype=np.int64)
-    assert leaf_numbers(leaf([4.0, 2.2], AMOUNTS), leaves, AMOUNTS, criterion, bounded=False).value_error < 1e-15
-    off = leaf_numbers(leaf([4.0, 2.6], AMOUNTS), leaves, AMOUNTS, criterion, bounded=False)
-    assert off.value_error == pytest.approx(0.1)
-
-
-@pytest.mark.parametrize(("value", "off"), [([4.0, 0.5], 0.1), ([4.0, 1.0], 0.0), ([2.0, 1.0], 0.1), ([0.0, 1.0], 0.5)])
-def test_medians(value, off):
-    """Of the weights 1, 1, 2, 1 at most half may lie on one side."""
-    tree, leaves = leaf(value, AMOUNTS), np.zeros(4, dtype=np.int64)
-    assert off_the_middle(tree, leaves, AMOUNTS, np.array([5.0])) == pytest.approx(off)
-    assert leaf_numbers(tree, leaves, AMOUNTS, ABSOLUTE_ERROR, bounded=False).value_error == pytest.approx(off)
-
-
-def test_leaf_by_leaf():
-    leaves = np.array([2, 2, 1, 2])
-    means = leaf_means(leaves, AMOUNTS, np.array([1.0, 2.0, 3.0]), SQUARED_ERROR)
-    np.testing.assert_allclose(means, [[0.0, 0.0], [4.0, 0.0], [4.0, 11 / 3]])
-    shares = leaf_means(leaves, CLASSES, np.array([1.0, 3.0, 5.0]), GINI)
-    np.testing.assert_allclose(shares, [[0, 0, 0, 0], [0, 1, 1, 0], [3 / 5, 2 / 5, 2 / 5, 3 / 5]])
-
-
-def test_rows_that_end_elsewhere():
-    tree = leaf([3 / 8, 5 / 8, 5 / 8, 3 / 8], CLASSES)
-    assert tree.left[0] == LEAF
-    fewer = Target(CLASSES.labels[1:], CLASSES.amounts, CLASSES.weights[1:], CLASSES.starts)
-    assert leaf_numbers(tree, np.zeros(3, dtype=np.int64), fewer, GINI, bounded=False).n_misplaced == 1
-    heavier = CLASSES._replace(weights=2 * CLASSES.weights)
-    assert leaf_numbers(tree, np.zeros(4, dtype=np.int64), heavier, GINI, bounded=False).n_misplaced == 1
+RIGHT = Looked(TreeFit(0, 0.0, 0.0), 0, 0, Splits(4, 0.0, 4, 0))
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 5))
+Y = (X[:, 0] * X[:, 1] + 0.3 * RNG.normal(size=300) > 0).astype(int)
 
 
 def test_the_claims_are_about_the_worst_tree():
-    rows, values = leaf_claims(iter([LeafNumbers(0, 0.0), LeafNumbers(2, 0.0), LeafNumbers(1, 0.5)]))
-    assert (rows.value, values.value) == (3, 0.5)
-    assert not rows.holds
-    assert not values.holds
-    assert all(claim.holds for claim in leaf_claims([LeafNumbers(0, 1e-12)]))
+    wrong = Looked(TreeFit(2, 0.5, 0.25), 3, 1, Splits(4, 0.1, 2, 2))
+    claims = {claim.name: claim for claim in tree_claims([RIGHT, wrong, RIGHT], has_signs=True, is_whole=True)}
+    values = {name: claim.value for name, claim in claims.items()}
+    assert values == {
+        "rows": 2, "values": 0.5, "impurity": 0.25, "questions": 3, "order": 1, "best questions": 0.1, "leaves": 2
+    }  # fmt: skip
+    assert not any(claim.holds for claim in claims.values())
+    assert all(claim.holds for claim in tree_claims([RIGHT, RIGHT], has_signs=True, is_whole=True))
+
+
+def test_what_is_not_claimed():
+    names = [claim.name for claim in tree_claims([RIGHT], has_signs=False, is_whole=False)]
+    assert names == ["rows", "values", "impurity", "questions", "best questions"]
+
+
+def stump(tree):
+    """Return the tree with one question."""
+    return with_leaves(tree, np.isin(np.arange(tree.left.size), [tree.left[0], tree.right[0]]))
+
+
+def with_trees(model, change):
+    """Write the trees of a forest anew, all but the first of them changed."""
+    forest, bounded = model.forest_, bool(model.forest_.bounded[0])
+    trees = [tree_at(forest, i) if i == 0 else change(tree_at(forest, i)) for i in range(len(model))]
+    model.forest_ = joined(*(packed([tree], int(forest.criterion[0]), forest.output_start, bounded) for tree in trees))
+    model.derive()
+    return model
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_stumps_of_the_same_draws_are_seen(kind):
+    model = kind(10, random_state=0).fit(X, Y)
+    assert verify(model, X, Y).holds
+    found = verify(with_trees(model, stump), X, Y)
+    assert not found["leaves"].holds
+    assert found["rows"].holds  # nothing else is wrong with them
+    assert found["first tree"].holds
+
+
+@pytest.mark.parametrize("max_features", [1.0, 2])
+def test_trees_that_asked_otherwise_are_seen(max_features):
+    """A tree of the same rows that looked at other columns: everything about it is right, but its questions."""
+    model = RandomForestClassifier(8, max_features=max_features, random_state=0).fit(X, Y)
+    other = RandomForestClassifier(8, max_features=1, random_state=1, bootstrap=True).fit(X, Y)
+    other.seed_, other.random_state, other.max_features = model.seed_, 0, max_features
+    other.max_features_ = model.max_features_
+    assert not verify(other, X, Y)["best questions"].holds or not verify(other, X, Y)["rows"].holds

@@ -12,14 +12,16 @@ from eigenwood import DecisionTreeClassifier, DecisionTreeRegressor, verify
 from eigenwood.core.tree.branching import Target
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
 from eigenwood.proofs.tree import (
-    absolute_error,
     below,
     bins_claim,
+    bounds_of,
+    broken_orders,
     leaf_of_rows,
     mean_loss,
     node_numbers,
     off_the_middle,
     tree_certificate,
+    weighted_median,
 )
 
 CLASSES = {"gini": GINI, "entropy": ENTROPY, "error": ERROR}
@@ -77,6 +79,11 @@ def impurity(criterion, target, own, output):
     return min(weights @ np.abs(y - middle) for middle in y)
 
 
+def certificate_of(tree, leaves, target, criterion, pruning=None):
+    numbers = node_numbers(tree, leaves, target, criterion)
+    return tree_certificate(tree, numbers, leaves, target, criterion, n_binned=0, signs=None, pruning=pruning)
+
+
 # ---------------------------------------------------------------------------------- node by node
 
 
@@ -102,7 +109,7 @@ def test_all_claims_hold(criterion):
         model, X, target = grown(criterion, seed=seed)
         code = {**CLASSES, **AMOUNTS}[criterion]
         leaves = leaf_of_rows(model.nodes_, X)
-        certificate = tree_certificate(model.nodes_, leaves, target, code, n_binned=0, bounded=False, pruning=None)
+        certificate = certificate_of(model.nodes_, leaves, target, code)
         assert certificate.holds
         loss = "training error" if criterion in CLASSES else "training loss"
         assert [claim.name for claim in certificate] == ["rows", "values", "impurity", "gain", loss, "quantile bins"]
@@ -194,8 +201,9 @@ def test_any_median_will_do():
         assert off_the_middle(amounts - middle, weights) == 0.0
     assert off_the_middle(amounts - 1.5, weights) == 0.25
     assert off_the_middle(amounts - 9.5, weights) == 0.5
-    assert absolute_error(amounts, weights) == pytest.approx(2.5)
-    assert absolute_error(amounts, np.array([10.0, 1, 1, 1])) == pytest.approx((1 + 3 + 8) / 13)
+    assert weighted_median(amounts, weights) == 3.0
+    assert weighted_median(amounts, np.array([10.0, 1, 1, 1])) == 1.0
+    assert weighted_median(amounts[:2], np.array([0.1 + 0.2, 0.3])) == 1.5  # equal, but for rounding
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -230,7 +238,7 @@ def test_columns_in_bins_are_counted():
 def certificate_with(pruning):
     model, X, target = grown("gini")
     leaves = leaf_of_rows(model.nodes_, X)
-    return tree_certificate(model.nodes_, leaves, target, GINI, n_binned=0, bounded=False, pruning=pruning)
+    return certificate_of(model.nodes_, leaves, target, GINI, pruning)
 
 
 def test_pruning_must_not_make_it_worse():
@@ -249,12 +257,51 @@ def test_a_question_that_gains_nothing_may_be_asked_one_that_loses_may_not():
     assert model.certificate_.holds
 
 
-def test_values_clipped_by_constraints_are_not_claimed():
-    X, y, _ = rows(200)
-    model = DecisionTreeRegressor(random_state=0, monotonic_cst=[1, 0, -1]).fit(X, y)
-    assert model.certificate_["values"].value == 0.0
+# ---------------------------------------------------------------------------------- monotonic constraints
+
+
+def bounded_model(criterion, seed=0):
+    """Return a tree with constraints that clip some of its values, and its rows and targets."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 3)).round(1)
+    if criterion in CLASSES:
+        y, kind = (X[:, 0] + rng.normal(size=200) > 0).astype(int), DecisionTreeClassifier
+    else:
+        y, kind = np.exp(X[:, 0] + rng.normal(size=200)), DecisionTreeRegressor
+    return kind(criterion=criterion, random_state=0, monotonic_cst=[1, 0, -1]).fit(X, y), X, y
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("criterion", [*CLASSES, *AMOUNTS])
+def test_values_clipped_by_constraints_are_found_again(criterion, seed):
+    model, X, y = bounded_model(criterion, seed)
+    free = type(model)(criterion=criterion, random_state=0).fit(X, y)
+    assert broken_orders(free.nodes_, model.monotonic_cst) > 0
+    assert broken_orders(model.nodes_, model.monotonic_cst) == 0
     assert model.certificate_.holds
     assert verify(model, X, y).holds
+
+
+@pytest.mark.parametrize("criterion", [*CLASSES, *AMOUNTS])
+def test_constraints_switch_no_check_off(criterion):
+    model, X, y = bounded_model(criterion)
+    value = model.nodes_.value.copy()
+    value[-1] = value[-1][::-1] if criterion in CLASSES else 1.5 * value[-1] + 1.0
+    model.nodes_ = model.nodes_._replace(value=value)
+    assert not verify(model, X, y)["values"].holds
+    free = type(model)(criterion=criterion, random_state=0).fit(X, y)
+    free.monotonic_cst = [1, 0, -1]
+    assert not verify(free, X, y)["order"].holds
+    assert not verify(free, X, y)["values"].holds
+
+
+def test_bounds_follow_from_the_questions_above():
+    model = DecisionTreeRegressor(max_depth=2).fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 5.0, 8.0])
+    lower, upper = bounds_of(model.nodes_, [1], model.nodes_.value[:, 0])  # means 4, 1.5, 1, 2, 6.5, 5, 8
+    assert lower.tolist() == [-np.inf, -np.inf, -np.inf, 1.5, 4.0, 4.0, 6.5]
+    assert upper.tolist() == [np.inf, 4.0, 1.5, 4.0, np.inf, 6.5, np.inf]
+    falling = bounds_of(model.nodes_, [-1], model.nodes_.value[:, 0])
+    assert (falling[1][4], falling[0][1]) == (4.0, 4.0)
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])

@@ -251,6 +251,7 @@ SPOILED = [
     ("poisson", {"impurity": wide(0.0)}, IMPURE),
     ("poisson", {"impure": np.zeros_like}, IMPURE),
     ("gini", {"impurity": lambda array: np.ones(1)}, IMPURE),
+    ("gini", {"default_left": put(-1, 1)}, "must have nothing but zeros after the last bit of default_left."),
 ]  # fmt: skip
 
 

@@ -46,7 +46,7 @@ from eigenwood.estimators.ensemble_scoring import Answers, Ensemble, Misses, Tal
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from eigenwood.estimators.watching import TIME_LIMIT, Watch, Watched, all_or_nothing
+from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Watch, Watched, all_or_nothing
 from eigenwood.proofs.claim import Certificate, Claim, measured
 from eigenwood.proofs.out_of_bag import Score, assessed_vote, vote_claims
 from eigenwood.validation.arrays import check_weights
@@ -154,8 +154,8 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
             earlier = self._earlier(data, before)
             if len(earlier) == self.n_estimators:
                 warnings.warn("Warm-start fitting without increasing n_estimators does not add learners.", stacklevel=3)
-                return self._asked_again(data) if self._wants_score() else self
-            self._check_metric(data)
+                return self._asked_again(data, watch) if self._wants_score() else self
+            seconds = self._check_metric(data)
             draws = self._draws(data, self._seed())
             self._check_features(draws, len(earlier))
             known_draws = self._known_draws(draws, data.places, len(earlier))
@@ -169,12 +169,13 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
                 fitted=lambda step: self._attributes(data, draws, step),
                 X=X,
                 y=y,
+                seconds_after=self._kept_for_score(seconds, watch),
             )
 
             for name, value in self._attributes(data, draws, outcome.step).items():
                 setattr(self, name, value)
             self.stop_reason_, self._draws_of_fit = outcome.reason, known_draws
-            self._judge(data, data.weights, tally)
+            self._judge(data, data.weights, tally, watch)
             return self
 
     @property
@@ -295,13 +296,14 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
             "has_text_": data.has_text,
         }
 
-    def _asked_again(self, data: BaggingData):
+    def _asked_again(self, data: BaggingData, watch: Watch):
         """Score the learners that are there."""
         draws = self._draws(data, self.seed_)
         self._check_features(draws, len(self))
         self._check_rows_of_fit(draws)
         workshop = self._workshop(data, draws, None, 1, asks=True)
-        self._judge(data, data.weights, self._heard(data, workshop))
+        self.stop_reason_ = FINISHED  # all learners are there: time can have cut nothing but the score
+        self._judge(data, data.weights, self._heard(data, workshop), watch)
         return self
 
     def _heard(self, data: BaggingData, workshop: Workshop) -> Tally:
@@ -316,7 +318,7 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
     def _proved(self, data: BaggingData, tally: Tally, score: Score | None) -> Certificate:
         """Return the claims about the fitted learners."""
         claims = [
-            measured("learners", "learners that were fitted", len(self.estimators_)),
+            self._count_claim("learners", "learners that were fitted"),
             measured("rows drawn", "rows that each learner got, repeated ones counted", self.n_draws_),
         ]
         return Certificate((*claims, *self._oob_claims(data, tally, score)))

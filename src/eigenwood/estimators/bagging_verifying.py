@@ -1,29 +1,33 @@
-"""Verify bagging: draw every learner's rows again, find in them what trees say, and fit some learners again."""
+"""Verify bagging: draw every learner's rows again, verify it on these, and fit again those that cannot be verified."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from eigenwood.core.threads import one_blas_thread
-from eigenwood.core.tree.predicting import leaves_of, walk_of
+from eigenwood.errors import InputError
 from eigenwood.estimators.bagging import Bagging
-from eigenwood.estimators.ensemble_learning import Material, Workshop, seeds_in
-from eigenwood.estimators.ensemble_sampling import drawn_features
-from eigenwood.estimators.tree import VALIDATION, DecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
+from eigenwood.estimators.ensemble_learning import Material, Workshop, last_step
+from eigenwood.estimators.ensemble_sampling import Draws, drawn_features
+from eigenwood.estimators.tree_verifying import NOT_WHOLE, has_seed, says_why_it_ended, stated_claim
 from eigenwood.estimators.watching import TIME_UP
-from eigenwood.proofs.claim import Certificate, Claim, at_most
-from eigenwood.proofs.forest import LeafNumbers, leaf_claims, leaf_numbers
+from eigenwood.proofs.claim import Certificate, Claim, at_most, claimed
 from eigenwood.validation.ensembles import check_query
+from eigenwood.validation.seeds import integer_seeds
 
 
 def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
     """Return the certificate, recomputed from the rows that were given to ``fit``.
 
-    Every learner must have the features and seeds that were drawn for it. Its rows are drawn again: in those it saw,
-    the values of its leaves must be found if it is a tree of ours, and it is asked about the others, which must give
-    the score that the model states. Some learners are fitted again, to see that they are those that follow from these
-    rows: √n of n, drawn by the seed, since all would take as long as the fit.
+    Every learner must have the features, seeds and parameters that were drawn for it. Its rows are drawn again: a
+    learner of ours is verified on those it saw, and it is asked about the others, which must give the score that the
+    model states. Learners that cannot be verified, and √n of the n others, are fitted again, to see that they are those
+    that follow from these rows.
     """
     check_query(model, X, has_text=model.has_text_, finite=model._is_strict())
     again = clone(model)
@@ -33,57 +37,107 @@ def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
     tally = model._heard(data, workshop)
     score = model._scored(data, data.weights, tally)
     claims = [*model._proved(data, tally, score).claims, *model._stated_claims(score), drawn_claim(model, workshop)]
-    claims += tree_claims(model, workshop)
-    if len(model) > 1 or model.stop_reason_ != TIME_UP:  # or time has cut the only learner short, nobody can say where
-        claims.append(refitted_claim(model, workshop, data.n_values()))
+    claims.append(stated_claim(differing(model, draws, data.has_text)))
+    certificates = [
+        learner_certificate(learner, workshop.given(number)) for number, learner in enumerate(model.estimators_)
+    ]
+    claims += worst_claims(certificates)
+    claims.append(refitted_claim(model, workshop, data.n_values(), certificates))
     return Certificate(tuple(claims))
 
 
+def differing(model: Bagging, draws: Draws, has_text: bool) -> list[str]:
+    """Return the names of fitted attributes that are not what the rows give."""
+    is_right = {
+        "n_draws_": model.n_draws_ == draws.n_rows,
+        "has_text_": model.has_text_ == has_text,
+        "seed_": not has_seed(model) or model.warm_start or model.seed_ == int(integer_seeds(model.random_state, 1)[0]),
+        "stop_reason_": says_why_it_ended(model, True),
+    }
+    return [name for name, right in is_right.items() if not right]
+
+
 def drawn_claim(model: Bagging, workshop: Workshop) -> Claim:
-    """Return the claim that every learner has the features and seeds that were drawn for it."""
+    """Return the claim that every learner has the features, seeds and parameters that were drawn for it."""
     others = sum(
         not np.array_equal(features, drawn_features(workshop.draws, number))
-        or seeds_in(learner) != seeds_in(workshop.unfitted(number))
+        or plain_params(learner) != plain_params(workshop.unfitted(number))
         for number, (learner, features) in enumerate(zip(model.estimators_, model.drawn_features_, strict=True))
     )
-    return at_most("draws", "learners whose features or seeds are not those that were drawn for them", others, 0)
+    statement = "learners whose features, seeds or parameters are not those that were drawn for them"
+    return at_most("draws", statement, others, 0)
 
 
-def tree_claims(model: Bagging, workshop: Workshop) -> list[Claim]:
-    """Return the claims about the leaves of all trees; none of other learners, or of trees that put rows aside."""
-    learner = workshop.learner
-    if type(learner) not in (DecisionTreeClassifier, DecisionTreeRegressor) or learner.prune == VALIDATION:
-        return []
-    return leaf_claims(tree_numbers(tree, workshop.given(number)) for number, tree in enumerate(model.estimators_))
+def plain_params(learner: Any) -> dict[str, str]:
+    """Return the parameters of a learner, and of the estimators inside it, as words that can be compared."""
+    params = learner.get_params().items()
+    return {name: repr(value) for name, value in params if not hasattr(value, "get_params") and name != "steps"}
 
 
-def tree_numbers(tree: DecisionTree, given: Material) -> LeafNumbers:
-    """Return how far the leaves of a tree are from the rows that it was given."""
-    weights, labels = given.fit_params.get("sample_weight"), tree._class_lists()
-    seen = given.y if weights is None else given.y[weights > 0]
-    if labels and not np.isin(seen, labels[0]).all():  # it cannot have learnt from these rows
-        return LeafNumbers(tree.get_n_leaves(), 0.0)
-    data = tree._checked_query(tree.categories_, labels, given.X, given.y, weights)
-    leaves = leaves_of(walk_of(tree.nodes_), data.mixed.X).nodes
-    target = data.target._replace(weights=data.weights())
-    return leaf_numbers(tree.nodes_, leaves, target, tree._criterion(), bounded=bool(np.any(tree.monotonic_cst)))
+# ---- learners, verified -------------------------------------------------------------------------------------------
 
 
-def refitted_claim(model: Bagging, workshop: Workshop, n_values: int) -> Claim:
+def learner_certificate(learner: Any, given: Material) -> Certificate | None:
+    """Return the certificate of a learner for the rows that it was given; None if it has no verifier of ours."""
+    parts = [step for _, step in learner.steps] if isinstance(learner, Pipeline) else [learner]
+    if not all(hasattr(part, "FITTED") for part in parts):
+        return None
+    from eigenwood.estimators.registry import verify  # it knows all verifiers, and this one is among them
+
+    X, claims = given.X, list[Claim]()
+    for part in parts:
+        params = {} if hasattr(part, "transform") else {"sample_weight": given.fit_params.get("sample_weight")}
+        try:
+            claims += verify(part, X, given.y, **params).claims
+        except InputError as error:  # it cannot have learnt from these rows
+            return Certificate((at_most("data", f"rows that the learner cannot have learnt from: {error}", 1, 0),))
+        X = part.transform(X) if hasattr(part, "transform") else X
+    return Certificate(tuple(claims))
+
+
+def worst_claims(certificates: Sequence[Certificate | None]) -> list[Claim]:
+    """Return of all that learners claim with a bound, name by name, the worst claim."""
+    by_name: dict[str, list[Claim]] = {}
+    for certificate in certificates:
+        for claim in certificate or ():
+            if claim.bound is not None:
+                by_name.setdefault(claim.name, []).append(claim)
+    worst = (max(claims, key=lambda claim: (not claim.holds, claim.value)) for claims in by_name.values())
+    return [Claim(f"learners: {claim.name}", claim.statement, claim.value, claim.bound, claim.holds) for claim in worst]
+
+
+# ---- learners, fitted again ---------------------------------------------------------------------------------------
+
+
+def refitted_claim(
+    model: Bagging, workshop: Workshop, n_values: int, certificates: Sequence[Certificate | None]
+) -> Claim:
     """Return the claim that learners which are fitted again say the same about all rows."""
-    n_others, numbers = 0, refitted_numbers(len(model), model.seed_)
+    unproved = [number for number, found in enumerate(certificates) if found is None or found.holds is None]
+    numbers = sorted({*unproved, *refitted_numbers(len(model), model.seed_)})
+    statement = f"rows on which {len(numbers)} of {len(model)} learners, fitted again, say something else"
+    if len(model) == 1 and model.stop_reason_ == TIME_UP:
+        return claimed(at_most("fitted again", statement, 0, 0), False, f"{statement}; {NOT_WHOLE}")
+    n_others = 0
     for number in numbers:
         with one_blas_thread():
             learnt = workshop.fitted(number)
         X = workshop.columns_of(number)
         fresh, stored = (model._said(learner, X, n_values, {}) for learner in (learnt.learner, model[number]))
         n_others += int((fresh != stored).reshape(X.shape[0], -1).any(axis=1).sum())
-    statement = f"rows on which {len(numbers)} of {len(model)} learners, drawn and fitted again, say something else"
+        n_others += why_ended(learnt.learner) != why_ended(model[number])
     return at_most("fitted again", statement, n_others, 0)
 
 
+def why_ended(learner: Any) -> list[str]:
+    """Return why the fits of a learner, and of those inside it, ended."""
+    own = [getattr(last_step(learner), "stop_reason_", "")]
+    inside = getattr(last_step(learner), "estimators_", [])
+    return own + [reason for part in inside for reason in why_ended(part)] if isinstance(inside, list) else own
+
+
 def refitted_numbers(n_learners: int, seed: int) -> list[int]:
-    """Return the numbers of the learners that are fitted again to verify an ensemble.
+    """Return the numbers of the learners that are fitted again in any case.
 
     >>> refitted_numbers(1, 0), len(refitted_numbers(10, 0)), len(refitted_numbers(100, 0))
     ([0], 4, 10)

@@ -6,6 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from inspect import Parameter, signature
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,15 +18,17 @@ from eigenwood.core.memory import room_for
 from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_learning import Left
 from eigenwood.estimators.ensemble_sampling import Draws, row_counts
-from eigenwood.estimators.watching import TIME_UP
-from eigenwood.proofs.claim import Certificate, Claim
+from eigenwood.estimators.watching import FINISHED, TIME_UP, Watch
+from eigenwood.proofs.claim import Certificate, Claim, claimed, measured
 from eigenwood.proofs.out_of_bag import (
+    MOST_ROWS,
     Ballot,
     Residuals,
     Score,
     assessed_mean,
     mean_claims,
     mean_squares,
+    resample_count,
     resampled_interval,
     row_total,
     score_claims,
@@ -36,6 +39,7 @@ from eigenwood.validation.arrays import one_line
 from eigenwood.validation.seeds import integer_seeds
 
 ACCURACY, R2 = "accuracy", "r2"
+SHARE_FOR_SCORE = 0.25  # of the time limit, at most
 NAMES: dict[Any, str] = {accuracy_score: ACCURACY, r2_score: R2}
 SMALL_CODES = (np.int8, np.int16, np.int32)
 
@@ -223,15 +227,28 @@ class Ensemble(ABC):
     def _wants_score(self) -> bool:
         return bool(self.oob_score)
 
-    def _check_metric(self, data: Any) -> None:
-        """Raise unless the metric can score such targets: better now than when all learners are fitted."""
-        if isinstance(self.oob_score, (bool, np.bool_)):
-            return
+    def _check_metric(self, data: Any) -> float:
+        """Raise unless the metric can score such targets: better now than when all learners are fitted. Return how many
+        seconds the interval of the score will take.
+        """
+        if not self._wants_score():
+            return 0.0
         means = self._right_means(data)
         rows = np.arange(len(means))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._by_metric(lambda: metric_of(self.oob_score, self._answers(data, rows, means))[1](rows))
+            name, score = self._by_metric(lambda: metric_of(self.oob_score, self._answers(data, rows, means)))
+            if name == ACCURACY:
+                return 0.0
+            drawn, start = rows[:MOST_ROWS], perf_counter()
+            self._by_metric(lambda: score(rows))
+        return (perf_counter() - start) * drawn.size / rows.size * resample_count(rows.size)
+
+    def _kept_for_score(self, seconds: float, watch: Watch) -> Callable[[Any], float]:
+        """Return what says how much time must be left when the learners end: that of the score, or a share of all."""
+        left = watch.seconds_left()
+        kept = 0.0 if left is None else min(seconds, SHARE_FOR_SCORE * left)
+        return lambda step: kept
 
     def _by_metric(self, score: Callable[[], Any]) -> Any:
         """Return what a metric says, or raise what it has against the targets."""
@@ -244,13 +261,17 @@ class Ensemble(ABC):
                 f"{one_line(problem)}."
             ) from problem
 
-    def _judge(self, data: Any, weights: np.ndarray, tally: Tally) -> None:
+    def _judge(self, data: Any, weights: np.ndarray, tally: Tally, watch: Watch) -> None:
         """Keep what the learners say about the rows they did not see, its score, and what is proved."""
-        score = self._scored(data, weights, tally) if self._wants_score() else None
+        score = self._scored(data, weights, tally, watch.time_is_up) if self._wants_score() else None
+        if score is not None and np.isnan(score.interval).any() and watch.time_is_up():
+            self.stop_reason_ = TIME_UP
         self._store_score(score, tally, data.places, data.n_given)
         self.certificate_ = self._proved(data, tally, score)
 
-    def _scored(self, data: Any, weights: np.ndarray, tally: Tally) -> Score | None:
+    def _scored(
+        self, data: Any, weights: np.ndarray, tally: Tally, time_is_up: Callable[[], bool] = lambda: False
+    ) -> Score | None:
         """Return the score on rows out of bag, of rows with these weights; nothing if there are none, or too few."""
         if tally.heard().size == 0:
             return None
@@ -258,7 +279,7 @@ class Ensemble(ABC):
         answers = self._answers(data, rows, tally.means()[rows])
         share = float(answers.weights.sum() / weights.sum())
         metric = self.oob_score or True  # to verify, also without a wish
-        score = self._by_metric(lambda: scored(metric, answers, share, self.seed_))
+        score = self._by_metric(lambda: scored(metric, answers, share, self.seed_, time_is_up))
         return score if np.isfinite(score.value) else None  # R² of one row is none
 
     def _store_score(self, score: Score | None, tally: Tally, places: np.ndarray, n_given: int) -> None:
@@ -289,7 +310,14 @@ class Ensemble(ABC):
         nothing = (float("nan"), float("nan"))
         stated = [getattr(self, "oob_score_", float("nan")), *getattr(self, "oob_interval_", nothing)]
         found = Score("", float("nan"), nothing, 0.0) if score is None else score
+        if not hasattr(self, "oob_interval_") and self.stop_reason_ == TIME_UP:  # there was no time for it
+            found = found._replace(interval=nothing)
         return [stated_claim(stated, [found.value, *found.interval])]
+
+    def _count_claim(self, name: str, statement: str) -> Claim:
+        """Return how many learners there are; nothing is claimed of an ensemble that is not complete."""
+        stopped = f"{statement}, of {self.n_estimators}; stop_reason_ is '{self.stop_reason_}'"
+        return claimed(measured(name, statement, len(self)), self.stop_reason_ == FINISHED, stopped)
 
     def _oob_claims(self, data: Any, tally: Tally, score: Score | None) -> list[Claim]:
         """Return the score, and what it can be explained by."""
@@ -322,14 +350,15 @@ class KnownAmounts(RegressorMixin, KnownAnswers):
     """The same for amounts."""
 
 
-def scored(metric: Any, answers: Answers, heard: float, seed: int) -> Score:
+def scored(metric: Any, answers: Answers, heard: float, seed: int, time_is_up: Callable[[], bool]) -> Score:
     """Return the score of answers about rows out of bag; ``heard`` is their share of all rows."""
     name, score = metric_of(metric, answers)
     rows = np.arange(answers.y_true.shape[0])
     value = score(rows)
     if name == ACCURACY:
         return Score(name, value, share_interval(value, row_total(answers.weights)), heard)
-    return Score(name, value, resampled_interval(nan_where_refused(score), value, rows.size, seed), heard)
+    interval = resampled_interval(nan_where_refused(score), value, rows.size, seed, time_is_up=time_is_up)
+    return Score(name, value, interval, heard)
 
 
 def metric_of(metric: Any, answers: Answers) -> tuple[str, RowScore]:

@@ -57,7 +57,7 @@ from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegres
 from eigenwood.estimators.tree_data import TreeData
 from eigenwood.estimators.tree_gate import AMOUNT_CRITERIA, CLASS_CRITERIA, AmountGate, side_by_side
 from eigenwood.estimators.tree_view import TreeView
-from eigenwood.estimators.watching import TIME_UP, Watch, Watched, all_or_nothing
+from eigenwood.estimators.watching import FINISHED, TIME_UP, Watch, Watched, all_or_nothing
 from eigenwood.proofs.claim import Certificate, Claim, measured
 from eigenwood.proofs.out_of_bag import Score, assessed_vote, vote_claims
 from eigenwood.proofs.tree import bins_claim
@@ -113,9 +113,9 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
                 warnings.warn(
                     "Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=3
                 )
-                return self._asked_again(data) if self._wants_score() else self
+                return self._asked_again(data, watch) if self._wants_score() else self
             self._check_outputs(data, n_earlier)
-            self._check_metric(data)
+            seconds = self._check_metric(data)
             draws = self._draws(data, self._seed())
             known_draws = self._known_draws(draws, data.places, n_earlier)
             threads = thread_count(type(self).__name__, self.n_jobs)
@@ -128,6 +128,7 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
                 fitted=lambda step: self._attributes(nursery, curve, step),
                 X=X,
                 y=y,
+                seconds_after=self._kept_for_score(seconds, watch),
             )
 
             for name, value in self._attributes(nursery, curve, outcome.step).items():
@@ -135,7 +136,7 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
             self.stop_reason_, self._draws_of_fit = outcome.reason, known_draws
             if self._is_choosing():
                 self.stop_reason_ = TIME_UP
-            self._judge(data, data.weights(), tally)
+            self._judge(data, data.weights(), tally, watch)
             return self
 
     def apply(self, X):
@@ -299,12 +300,13 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
         misses = None if data.labels else Misses(data.target.amounts, data.weights())
         return Tally(data.n_rows(), int(data.target.starts[-1]), keeps_ballots=len(data.labels) == 1, misses=misses)
 
-    def _asked_again(self, data: TreeData):
+    def _asked_again(self, data: TreeData, watch: Watch):
         """Score the trees that are there."""
         self._check_outputs(data, len(self))
         draws = self._draws(data, self.seed_)
         self._check_rows_of_fit(draws)
-        self._judge(data, data.weights(), self._heard(data, draws))
+        self.stop_reason_ = FINISHED  # all learners are there: time can have cut nothing but the score
+        self._judge(data, data.weights(), self._heard(data, draws), watch)
         return self
 
     def _heard(self, data: TreeData, draws: Draws) -> Tally:
@@ -317,7 +319,7 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
     def _proved(self, data: TreeData, tally: Tally, score: Score | None) -> Certificate:
         """Return the claims about the forest."""
         claims = [
-            measured("trees", "trees that were grown", len(self)),
+            self._count_claim("trees", "trees that were grown"),
             measured("rows drawn", "rows that each tree got, repeated ones counted", self.n_draws_),
             bins_claim(self.n_binned_),
         ]
@@ -377,12 +379,13 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
 
     def _tree_estimator(self, number: int, nodes: Tree) -> Any:
         """Return one tree as an estimator."""
-        tree = self._tree().set_params(random_state=learner_seed(self.seed_, number))
+        seed = learner_seed(self.seed_, number)
+        tree = self._tree().set_params(random_state=seed)
         attributes = {
             **{name: getattr(self, name) for name in SHARED_WITH_TREES},
             "nodes_": nodes,
             "tree_": TreeView(nodes, self.n_features_in_, self._n_classes(), self.categories_),
-            "split_seed_": 0,
+            "split_seed_": int(integer_seeds(seed, 2)[0]),
             "pruning_curve_": np.empty((0, 3)),
             "certificate_": Certificate(()),
             **self._tree_classes(),

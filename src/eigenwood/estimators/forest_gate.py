@@ -10,6 +10,7 @@ from scipy import sparse
 
 from eigenwood.core.forest.nodes import Forest
 from eigenwood.core.tree.binning import MOST_CODES
+from eigenwood.core.tree.nodes import NO_THRESHOLD
 from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_scoring import Ensemble
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE
@@ -130,6 +131,12 @@ class ForestGate(Ensemble, TreeGate):
             raise InputError(f"{who}: categories_ must be there for the columns of is_categorical_.")
         if not forest_lists_known_categories(self.forest_, n_labels):
             raise InputError(f"{who}: forest_ must list known categories, ascending, where a category is asked.")
+        if bool(self.forest_.bounded[0]) != bool(np.any(self.monotonic_cst)):
+            raise InputError(f"{who}: forest_ must be bounded if monotonic_cst has signs, and only then.")
+        if self.forest_.n_listed.size > 0 and (self.forest_.threshold[self.forest_.n_listed > 0] != NO_THRESHOLD).any():
+            raise InputError(f"{who}: forest_ must have no threshold where a category is asked.")
+        if self.forest_.chained.any():
+            raise InputError(f"{who}: forest_ must have no chains of questions.")
         if int(self.forest_.criterion[0]) != self._criterion():
             raise InputError(f"{who}: forest_ must have grown by criterion={self.criterion!r}; got another.")
 

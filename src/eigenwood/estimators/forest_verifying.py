@@ -1,59 +1,137 @@
-"""Verify a forest: draw every tree's rows again, and find in them what its leaves say."""
+"""Verify a forest: draw every tree's rows again, find in them what its nodes say, and look for better questions."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
 from eigenwood.core.forest.nodes import tree_at
-from eigenwood.core.tree.nodes import Tree
-from eigenwood.core.tree.predicting import leaves_of, walk_of
 from eigenwood.estimators.forest import RandomForest
-from eigenwood.estimators.forest_gate import has_accuracy
-from eigenwood.estimators.forest_growing import Nursery
+from eigenwood.estimators.forest_gate import OOB, has_accuracy
+from eigenwood.estimators.forest_growing import Nursery, feature_counts_to_try, tree_seed, tried_feature_counts
+from eigenwood.estimators.tree_verifying import (
+    NOT_WHOLE,
+    has_all_categories,
+    has_seed,
+    in_bins,
+    missing_in,
+    says_why_it_ended,
+    stated_claim,
+)
 from eigenwood.estimators.watching import TIME_UP
-from eigenwood.proofs.claim import Certificate, at_most
-from eigenwood.proofs.forest import LeafNumbers, leaf_claims, leaf_numbers
+from eigenwood.proofs.best_splits import Ground, data_seed
+from eigenwood.proofs.claim import Certificate, Claim, at_most, not_claimed
+from eigenwood.proofs.forest import looked_at, tree_claims
+from eigenwood.proofs.questions import question_differences
+from eigenwood.validation.seeds import integer_seeds
 
 
 def verify_forest(model: RandomForest, X, y, sample_weight=None) -> Certificate:
     """Return the certificate, recomputed from the rows that were given to ``fit``.
 
-    Every tree's rows are drawn again: those it saw must give the values of its leaves, and it is asked about the
-    others, which must give the score that the model states. The first tree is grown again, to see that it is the one
-    that follows from these rows.
+    Every tree's rows are drawn again: those it saw must give the numbers of its nodes, no better question may be found
+    at some of these, and it is asked about the rows it did not see, which must give the score that the model states.
+    The first tree is grown again, to see that it is the one that follows from these rows; all are if they were cut
+    back afterwards.
     """
     data = model._checked_query(model.categories_, model._class_lists(), X, y, sample_weight)
+    if not has_all_categories(model.categories_, data.mixed.X, data.mixed.X):
+        return Certificate((stated_claim(["categories_"]),))
     draws = model._draws(data, model.seed_)
     tally = model._heard(data, draws)
     can_be_scored = model.bootstrap and (model._wants_score() or has_accuracy(data.labels))
     score = model._scored(data, data.weights(), tally) if can_be_scored else None
     nursery = model._nursery(data, draws, None, 1)._replace(max_features=model.max_features_)
+    is_whole = len(model) > 1 or model.stop_reason_ != TIME_UP  # or time has cut the only tree short
     claims = [*model._proved(data, tally, score).claims, *model._stated_claims(score)]
-    claims += leaf_claims(forest_leaf_numbers(model, nursery))
-    if len(model) > 1 or model.stop_reason_ != TIME_UP:  # or time has cut the only tree short, nobody can say where
-        first, _ = nursery.grown(0, nursery.counts(0))
-        n_others = question_differences(first, tree_at(model.forest_, 0))
-        statement = "questions of the first tree, grown again, that are other ones"
-        claims.append(at_most("first tree", statement, n_others, 0))
+    claims.append(stated_claim(differing(model, nursery)))
+    claims += looked_claims(model, nursery, is_whole)
+    if is_whole:
+        claims.append(regrown_claim(model, nursery))
+    if model.max_features == OOB:
+        claims.append(choice_claim(model, nursery))
     return Certificate(tuple(claims))
 
 
-def forest_leaf_numbers(model: RandomForest, nursery: Nursery) -> Iterator[LeafNumbers]:
-    """Yield how far the leaves of each tree are from what the rows it saw give."""
-    for number, tree in enumerate(model._trees()):
-        weights = nursery.weights(nursery.counts(number))
-        seen = nursery.data.weighted(weights).taken(np.flatnonzero(weights))
-        leaves = leaves_of(walk_of(tree), seen.mixed.X).nodes
-        yield leaf_numbers(tree, leaves, seen.target, nursery.criterion, bounded=bool(nursery.signs.any()))
+# ---- stated numbers -----------------------------------------------------------------------------------------------
 
 
-def question_differences(tree: Tree, other: Tree) -> int:
-    """Return how many questions of two trees differ."""
-    if tree.feature.size != other.feature.size or not np.array_equal(tree.category_start, other.category_start):
-        return max(abs(tree.feature.size - other.feature.size), 1)
-    differ = (tree.feature != other.feature) | (tree.threshold != other.threshold) | (tree.right != other.right)
-    node = np.repeat(np.arange(differ.size), np.diff(tree.category_start))
-    differ[node[tree.categories != other.categories]] = True
-    return int((differ | (tree.default_left != other.default_left)).sum())
+def differing(model: RandomForest, nursery: Nursery) -> list[str]:
+    """Return the names of fitted attributes that are not what the rows give."""
+    X, is_number = nursery.data.mixed.X, ~model.is_categorical_
+    is_right = {
+        "max_features_": model.max_features == OOB or model.max_features_ == model._feature_count(X.shape[1]),
+        "has_missing_": np.array_equal(model.has_missing_, missing_in(X) & is_number),
+        "n_binned_": model.n_binned_ == int(in_bins(X, is_number, model.max_bins).sum()),
+        "n_draws_": model.n_draws_ == nursery.draws.n_rows,
+        "seed_": not has_seed(model) or model.warm_start or model.seed_ == int(integer_seeds(model.random_state, 1)[0]),
+        "oob_curve_": model.max_features == OOB or model.oob_curve_.size == 0,
+        "stop_reason_": says_why_it_ended(model, has_tried_all(model)),
+    }
+    return [name for name, right in is_right.items() if not right]
+
+
+def has_tried_all(model: RandomForest) -> bool:
+    """Return whether all numbers of features were tried that are to be."""
+    return model.max_features != OOB or len(model.oob_curve_) == len(feature_counts_to_try(model.n_features_in_))
+
+
+def choice_claim(model: RandomForest, nursery: Nursery) -> Claim:
+    """Return the claim that the number of features is the one that the errors out of bag choose."""
+    name, statement = "max_features", "numbers of features whose error out of bag is another, or that should be chosen"
+    if model.stop_reason_ == TIME_UP:
+        return not_claimed(name, f"{statement}; {NOT_WHOLE}", float("nan"))
+    chosen, _, curve = tried_feature_counts(nursery, model.n_estimators, 1, np.empty((0, 2)), [])
+    if curve.shape != model.oob_curve_.shape:
+        return at_most(name, statement, max(abs(len(curve) - len(model.oob_curve_)), 1), 0)
+    n_others = int((~np.isclose(curve, model.oob_curve_, rtol=1e-9, atol=1e-12)).any(axis=1).sum())
+    return at_most(name, statement, n_others + int(chosen != model.max_features_), 0)
+
+
+# ---- trees --------------------------------------------------------------------------------------------------------
+
+
+def looked_claims(model: RandomForest, nursery: Nursery, is_whole: bool) -> list[Claim]:
+    """Return the claims about all trees, from what is found in each."""
+    bins, is_whole = bins_of(model, nursery), is_whole and nursery.alpha == 0.0
+    looked = []
+    for number in range(len(model)):
+        ground = ground_of(model, nursery, number, bins, is_whole)
+        looked.append(looked_at(tree_at(model.forest_, number), ground, data_seed(ground.target, number)))
+    return tree_claims(looked, has_signs=bool(nursery.signs.any()), is_whole=is_whole)
+
+
+def bins_of(model: RandomForest, nursery: Nursery) -> dict[int, np.ndarray]:
+    """Return the upper ends of the bins of the columns that are in bins."""
+    features = nursery.binned.features
+    is_binned = in_bins(nursery.data.mixed.X, ~model.is_categorical_, model.max_bins)
+    return {int(j): features.highs[features.start[j] : features.start[j + 1]] for j in np.flatnonzero(is_binned)}
+
+
+def ground_of(
+    model: RandomForest, nursery: Nursery, number: int, bins: dict[int, np.ndarray], is_whole: bool
+) -> Ground:
+    """Return what a tree grew from."""
+    weights = nursery.weights(nursery.counts(number))
+    seen = nursery.data.weighted(weights).taken(np.flatnonzero(weights))
+    return Ground(
+        X=seen.mixed.X,
+        target=seen.target,
+        rule=nursery.rule(weights)._replace(max_features=nursery.max_features),
+        max_leaves=nursery.max_leaves,
+        signs=nursery.signs,
+        is_category=model.is_categorical_,
+        bins=bins,
+        seed=tree_seed(nursery.draws, number),
+        is_whole=is_whole,
+    )
+
+
+def regrown_claim(model: RandomForest, nursery: Nursery) -> Claim:
+    """Return the claim that trees which are grown again have the same questions."""
+    numbers = range(1 if nursery.alpha == 0.0 else len(model))
+    n_others = sum(
+        question_differences(nursery.grown(number, nursery.counts(number))[0], tree_at(model.forest_, number))
+        for number in numbers
+    )
+    trees = "the first tree" if len(numbers) == 1 else f"{len(numbers)} trees"
+    return at_most("first tree", f"questions of {trees}, grown again, that are other ones", n_others, 0)

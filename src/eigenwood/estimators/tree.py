@@ -29,14 +29,17 @@ from eigenwood.estimators.tree_gate import (
     AmountGate,
     ClassGate,
     TreeGate,
+    asks_only_where_it_branches,
     lists_known_categories,
     side_by_side,
 )
 from eigenwood.estimators.tree_pruning import CrossValidation, Cut, Grow, cut_by_validation, uncut
+from eigenwood.estimators.tree_verifying import NOT_WHOLE, VALIDATION
+from eigenwood.estimators.tree_verifying import verify_tree as verify_tree
 from eigenwood.estimators.tree_view import TreeView, seen_only
-from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP, Watch, Watched
-from eigenwood.proofs.claim import Certificate
-from eigenwood.proofs.tree import leaf_of_rows, mean_loss, tree_certificate
+from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, TIME_UP, Watch, Watched
+from eigenwood.proofs.claim import Certificate, not_claimed
+from eigenwood.proofs.tree import NodeNumbers, mean_loss, node_numbers, tree_certificate
 from eigenwood.validation.arrays import check_finite
 from eigenwood.validation.categories import (
     FROM_DTYPE,
@@ -59,7 +62,7 @@ from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.state import Array, CategoryLists, Nodes, OutputLabels, Scalar
 from eigenwood.validation.threads import N_JOBS, thread_count
 
-VALIDATION, COST_COMPLEXITY_CV = PRUNINGS = ("validation", "cost_complexity_cv")
+COST_COMPLEXITY_CV = "cost_complexity_cv"
 TREE_PARAMS = {
     "splitter": Choice(("best", "random")),
     "max_depth": AnyOf(Nothing(), Number(at_least=1, whole=True)),
@@ -75,7 +78,7 @@ TREE_PARAMS = {
     "leaf_uncertainty": Number(at_least=0),
     "categorical_features": CategoricalFeatures(),
     "categorical_split": Choice(CATEGORICAL_SPLITS),
-    "prune": AnyOf(Nothing(), Choice(PRUNINGS)),
+    "prune": AnyOf(Nothing(), Choice((VALIDATION, COST_COMPLEXITY_CV))),
     "validation_fraction": Share(below=1),
     "n_folds": Number(at_least=2, whole=True),
     "n_jobs": N_JOBS,
@@ -151,7 +154,8 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         self._store(data, cut, outcome.reason if cut.in_time else TIME_UP, binned, split_seed)
         learnt = data if learn_rows.size == data.n_rows() else data.taken(learn_rows)
         leaves = leaves_of(self.tree_.walk, learnt.mixed.X, threads).nodes
-        self.certificate_ = self._proved(learnt, leaves, self._pruning_errors(held_out, threads))
+        numbers = self._numbers(learnt, leaves)
+        self.certificate_ = self._proved(learnt, leaves, numbers, self._pruning_errors(held_out, threads))
         return self
 
     def apply(self, X):
@@ -175,7 +179,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
     def cost_complexity_pruning_path(self, X, y, sample_weight=None):
         """Return the ``ccp_alphas`` at which the tree loses leaves, and the ``impurities`` of its leaves then."""
         whole = clone(self).set_params(ccp_alpha=0.0, prune=None).fit(X, y, sample_weight=sample_weight)
-        path = pruning_path(whole.tree_._nodes)
+        path = pruning_path(whole.tree_._nodes, collapse_alphas(whole.tree_._nodes))
         return Bunch(ccp_alphas=path.alphas, impurities=path.impurities)
 
     @property
@@ -186,7 +190,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
 
     def _leaves(self, X) -> np.ndarray:
         check_is_fitted(self)
-        rows = check_mixed(self, X, known=self.categories_).X
+        rows = self._known_rows(X)
         found = leaves_of(self.tree_.walk, rows, thread_count(type(self).__name__, self.n_jobs))
         if found.met_infinity:
             check_finite(type(self).__name__, rows, getattr(self, "feature_names_in_", None), missing=True)
@@ -249,12 +253,14 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         """Return what cuts a grown tree back as wished."""
         if self.prune == COST_COMPLEXITY_CV:
             parts = folds(type(self).__name__, data, self.n_folds, seed)
-            return CrossValidation(data, parts, grow, watch.time_is_up, self._criterion(), threads)
+            return CrossValidation(data, parts, grow, watch.seconds_left, self._criterion(), threads)
 
         def prune(tree: Tree) -> Cut:
-            if self.ccp_alpha > 0:
+            in_time = self.ccp_alpha == 0 or not watch.time_is_up()
+            if self.ccp_alpha > 0 and in_time:
                 tree = pruned_at(tree, collapse_alphas(tree), float(self.ccp_alpha))
-            return uncut(tree) if held_out is None else cut_by_validation(tree, held_out, self._criterion(), threads)
+            cut = uncut(tree) if held_out is None else cut_by_validation(tree, held_out, self._criterion(), threads)
+            return cut._replace(in_time=in_time)
 
         return prune
 
@@ -292,6 +298,16 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
             raise InputError(f"{who}: categories_ must be there for the columns of is_categorical_.")
         if not lists_known_categories(self.nodes_, n_labels):
             raise InputError(f"{who}: nodes_ must list known categories, ascending, where a category is asked.")
+        if self.nodes_.chained.any() and self.categorical_split == SUBSET:
+            raise InputError(f"{who}: nodes_ must have no chains when categorical_split is 'subset'.")
+        if not asks_only_where_it_branches(self.nodes_):
+            raise InputError(
+                f"{who}: nodes_ must have no feature, threshold or side where nothing of the kind is asked."
+            )
+        if self.prune is None and self.pruning_curve_.size > 0:
+            raise InputError(
+                f"{who}: pruning_curve_ must be empty when prune is None; got {len(self.pruning_curve_)} lines."
+            )
 
     def derive(self) -> None:
         """Make what is seen of the nodes."""
@@ -316,17 +332,36 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         leaves = leaves_of(self.tree_.walk, held_out.mixed.X, threads).nodes
         return float(errors[0]), mean_loss(self.nodes_, leaves, held_out.target, self._criterion())
 
-    def _proved(self, data: TreeData, leaves: np.ndarray, pruning: tuple[float, float] | None) -> Certificate:
+    def _signs(self) -> np.ndarray | None:
+        """Return the monotonic constraints, if there are any."""
+        return None if self.monotonic_cst is None else np.asarray(self.monotonic_cst)
+
+    def _numbers(self, data: TreeData, leaves: np.ndarray) -> NodeNumbers:
+        """Return the numbers of all nodes, as rows give them that end in these leaves."""
+        return node_numbers(self.nodes_, leaves, data.target, self._criterion(), self._signs())
+
+    def _proved(
+        self, data: TreeData, leaves: np.ndarray, numbers: NodeNumbers, pruning: tuple[float, float] | None
+    ) -> Certificate:
         """Return the claims about the fitted tree, for the rows it learnt from."""
-        return tree_certificate(
+        certificate = tree_certificate(
             self.nodes_,
+            numbers,
             leaves,
             data.target,
             self._criterion(),
             n_binned=self.n_binned_,
-            bounded=self.monotonic_cst is not None,
+            signs=self._signs(),
             pruning=pruning,
         )
+        if self.stop_reason_ == FINISHED:
+            return certificate
+        stopped = not_claimed("leaves", f"leaves; {NOT_WHOLE}", self.get_n_leaves())
+        return Certificate((*certificate.claims, stopped))
+
+    def _known_rows(self, X) -> np.ndarray:
+        """Return the rows of a query as numbers and codes of categories."""
+        return check_mixed(self, X, known=self.categories_).X
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -546,21 +581,6 @@ class DecisionTreeRegressor(RegressorMixin, AmountGate, DecisionTree):
         coded = coded_grid(grid, [self.categories_[j] for j in target_features])
         self.tree_.compute_partial_dependence(coded, target_features, means)
         return means
-
-
-def verify_tree(model: DecisionTree, X, y, sample_weight=None) -> Certificate:
-    """Return the certificate, recomputed from the rows that were given to ``fit``.
-
-    The error before pruning is the model's own note, since the whole tree is gone. What was given to ``fit`` as
-    ``X_val`` is not here; no claim is made about it then.
-    """
-    data = model._checked_query(model.categories_, model._class_lists(), X, y, sample_weight)
-    leaves = leaf_of_rows(model.nodes_, data.mixed.X)
-    if model.pruning_curve_.size == 0 or model.prune != VALIDATION or data.n_rows() == model.nodes_.n_rows[0]:
-        return model._proved(data, leaves, None)
-    learn, aside = model._split(data, model.split_seed_)
-    after = mean_loss(model.nodes_, leaves[aside], data.taken(aside).target, model._criterion())
-    return model._proved(data.taken(learn), leaves[learn], (float(model.pruning_curve_[0, 2]), after))
 
 
 # scikit-learn's plot_tree and export_text take trees of these classes only; ours have all that they read.

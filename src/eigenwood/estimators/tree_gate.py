@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from eigenwood.core.tree.binning import MOST_CODES, Binned, binned_dense, binned_sparse
 from eigenwood.core.tree.branching import Target
 from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
-from eigenwood.core.tree.nodes import LEAF, Tree
+from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD, Tree
 from eigenwood.core.tree.predicting import MOST_FEATURES
 from eigenwood.core.tree.splitting import Rule
 from eigenwood.errors import InputError
@@ -220,6 +220,14 @@ def lists_known_categories(tree: Tree, n_labels: np.ndarray) -> bool:
     node, codes = np.repeat(np.arange(lists.size), lists), tree.categories
     within = (codes >= 0) & (codes < n_labels[tree.feature[node]])
     return bool(within.all() and ((np.diff(codes) > 0) | (np.diff(node) > 0)).all())
+
+
+def asks_only_where_it_branches(tree: Tree) -> bool:
+    """Return whether leaves ask nothing, numbers are not chained, and categories have no threshold."""
+    is_leaf, lists = tree.left == LEAF, np.diff(tree.category_start)
+    blank = (tree.feature[is_leaf] == NO_FEATURE).all() and not tree.default_left[is_leaf].any()
+    blank &= not tree.chained[lists == 0].any()
+    return bool(blank and (tree.threshold[is_leaf | (lists > 0)] == NO_THRESHOLD).all())
 
 
 def side_by_side(columns: list[np.ndarray]) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from eigenwood.estimators.tree_data import TreeData
 
 MOST_ALPHAS = 500  # that cross-validation looks at
 EQUAL = 1e-12  # relative: errors closer than this are equal
+LARGEST = float(np.finfo(np.float64).max)
 
 Grow = Callable[[np.ndarray], Iterator[GrowthStep]]  # rows → the growth of a tree over them
 
@@ -33,9 +35,10 @@ class Cut(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """A tree grown without some rows, and where those end in it."""
+    """A tree grown without some rows, the alpha at which each node falls, and where those rows end."""
 
     tree: Tree
+    falls: np.ndarray
     leaves: np.ndarray
     part: TreeData
 
@@ -49,7 +52,12 @@ def cut_by_validation(tree: Tree, held_out: TreeData, criterion: int, threads: i
     """Return the tree without the questions that do not help the rows put aside."""
     leaves = leaves_of(walk_of(tree), held_out.mixed.X, threads).nodes
     found = reduced_error(tree, leaves, held_out.target, criterion)
-    return Cut(found.tree, np.column_stack([np.zeros(found.errors.size), found.n_leaves, found.errors]))
+    return Cut(found.tree, np.column_stack([np.zeros(found.errors.size), found.n_leaves, finite(found.errors)]))
+
+
+def finite(errors: np.ndarray) -> np.ndarray:
+    """Return errors as a model file can hold them: that of amounts where a tree says 0 has no end (Poisson)."""
+    return np.nan_to_num(errors, nan=LARGEST, posinf=LARGEST)
 
 
 class CrossValidation:
@@ -60,16 +68,26 @@ class CrossValidation:
     """
 
     def __init__(
-        self, data: TreeData, folds: Iterator, grow: Grow, time_is_up: Callable[[], bool], criterion: int, threads: int
+        self,
+        data: TreeData,
+        folds: Iterator,
+        grow: Grow,
+        seconds_left: Callable[[], float | None],
+        criterion: int,
+        threads: int,
     ) -> None:
         self._data, self._rows, self._grow = data, list(folds), grow
-        self._time_is_up, self._criterion, self._threads = time_is_up, criterion, threads
+        self._seconds_left, self._criterion, self._threads = seconds_left, criterion, threads
+        self._seconds = 0.0  # that it takes to find out when the nodes of a tree fall
 
     def __call__(self, tree: Tree) -> Cut:
+        if self._is_late():
+            return uncut(tree)._replace(in_time=False)
+        falls = self._falls(tree)
         folds = self._folds
         if not folds:
             return uncut(tree)._replace(in_time=False)
-        path = pruning_path(tree)
+        path = pruning_path(tree, falls)
         places = np.unique(np.linspace(0, path.alphas.size - 1, min(MOST_ALPHAS, path.alphas.size)).astype(int))
         # between two alphas the tree is the same; the geometric mean stands for all of them (Breiman et al. 1984)
         alphas = np.sqrt(path.alphas * np.append(path.alphas[1:], path.alphas[-1:]))[places]
@@ -79,8 +97,8 @@ class CrossValidation:
             weights=[fold.part.weights().sum() for fold in folds],
         )
         best = int(np.flatnonzero(errors <= errors.min() * (1.0 + EQUAL))[-1])
-        curve = np.column_stack([alphas, path.n_leaves[places], errors])
-        return Cut(pruned_at(tree, collapse_alphas(tree), alphas[best]), curve, len(folds) == len(self._rows))
+        curve = np.column_stack([alphas, path.n_leaves[places], finite(errors)])
+        return Cut(pruned_at(tree, falls, alphas[best]), curve, len(folds) == len(self._rows))
 
     @cached_property
     def _folds(self) -> list[Fold]:
@@ -88,15 +106,27 @@ class CrossValidation:
         return [fold for fold in grown_folds if fold is not None]
 
     def _fold(self, learn: np.ndarray, check: np.ndarray) -> Fold | None:
-        """Return the tree of one fold, or nothing if the time is up before it is grown."""
+        """Return the tree of one fold, or nothing if the time is up before it is grown and known when it falls."""
         for step in self._grow(learn):
+            if self._is_late():
+                break
             if step.last:
                 tree, part = grown(step), self._data.taken(check)
-                return Fold(tree, leaves_of(walk_of(tree), part.mixed.X, self._threads).nodes, part)
-            if self._time_is_up():
-                break
+                leaves = leaves_of(walk_of(tree), part.mixed.X, self._threads).nodes
+                return Fold(tree, self._falls(tree), leaves, part)
         return None
 
+    def _falls(self, tree: Tree) -> np.ndarray:
+        """Return the alpha at which each node falls, and note how long it took to find out."""
+        start = perf_counter()
+        falls = collapse_alphas(tree)
+        self._seconds = max(self._seconds, perf_counter() - start)
+        return falls
+
+    def _is_late(self) -> bool:
+        """Return whether there is no time for another tree to be cut back."""
+        left = self._seconds_left()
+        return left is not None and left <= self._seconds
+
     def _errors(self, fold: Fold, alphas: np.ndarray) -> np.ndarray:
-        falls = collapse_alphas(fold.tree)
-        return alpha_errors(fold.tree, falls, fold.leaves, fold.part.target, self._criterion, alphas)
+        return alpha_errors(fold.tree, fold.falls, fold.leaves, fold.part.target, self._criterion, alphas)

@@ -1,71 +1,55 @@
 """What can be proved about the trees of a forest, from their questions and the rows that each of them saw.
 
-A tree of a forest is checked where it speaks, at its leaves: the rows that end in a leaf must be as many as it says,
-and their shares, means or medians must be its value.
+Every tree is asked again, as a single one would be; there are many, so a few nodes of each are searched for better
+questions.
+
+    tree        0   1   2   …   99
+    nodes       all     their rows, weights, values and impurities; where each question lies
+    searched    4   4   4   …   4      of the questions, and of the leaves that limits do not explain
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from eigenwood.core.tree.branching import Target
-from eigenwood.core.tree.impurity import ABSOLUTE_ERROR
-from eigenwood.core.tree.nodes import LEAF, Tree
-from eigenwood.proofs.claim import Claim, at_most
-from eigenwood.proofs.tree import CLASS_IMPURITIES, ROUNDING, TINY
+from eigenwood.core.tree.nodes import Tree
+from eigenwood.proofs.best_splits import Ground, Splits, looked_into, split_claims
+from eigenwood.proofs.claim import Claim
+from eigenwood.proofs.questions import odd_questions, passed, question_claim
+from eigenwood.proofs.tree import TreeFit, broken_orders, fit_of, node_numbers, number_claims, order_claim
+
+NODES_OF_A_TREE = 4  # so many questions of each tree are searched, and so many leaves
 
 
-class LeafNumbers(NamedTuple):
-    """How far the leaves of a tree are from what the rows give."""
+class Looked(NamedTuple):
+    """What was found in one tree."""
 
-    n_misplaced: int  # leaves that have other rows, or another weight
-    value_error: float  # relative to the largest value; of medians: the weight off the middle, as a share of the leaf's
-
-
-def leaf_numbers(tree: Tree, leaves, target: Target, criterion: int, *, bounded: bool) -> LeafNumbers:
-    """Return how far a tree is from rows that end in these leaves; ``bounded`` values were clipped, and are trusted."""
-    n_nodes, is_leaf = tree.left.size, tree.left == LEAF
-    weight = np.bincount(leaves, weights=target.weights, minlength=n_nodes)
-    misplaced = np.bincount(leaves, minlength=n_nodes) != tree.n_rows
-    misplaced |= abs(weight - tree.weight) > ROUNDING * tree.weight
-    n_misplaced = int(misplaced[is_leaf].sum())
-    if bounded or n_misplaced > 0:
-        return LeafNumbers(n_misplaced, 0.0)
-    if criterion == ABSOLUTE_ERROR:
-        return LeafNumbers(0, off_the_middle(tree, leaves, target, weight))
-    value = leaf_means(leaves, target, np.maximum(weight, TINY), criterion)[is_leaf]
-    return LeafNumbers(0, float(abs(value - tree.value[is_leaf]).max()) / max(float(abs(value).max()), TINY))
+    fit: TreeFit
+    n_odd: int  # questions that do not lie where they must
+    n_broken: int  # questions that break an order
+    splits: Splits
 
 
-def leaf_means(leaves, target: Target, weight: np.ndarray, criterion: int) -> np.ndarray:
-    """Return the shares of the classes, or the means of the amounts, of the rows in each leaf."""
-    if criterion in CLASS_IMPURITIES:
-        total = np.zeros((weight.size, int(target.starts[-1])))
-        for codes, start in zip(target.labels.T, target.starts[:-1], strict=True):
-            np.add.at(total, (leaves, start + codes), target.weights)
-    else:
-        columns = target.amounts.T
-        total = np.column_stack([np.bincount(leaves, target.weights * column, weight.size) for column in columns])
-    return total / weight[:, None]
+def looked_at(tree: Tree, ground: Ground, seed: int) -> Looked:
+    """Return what is found in a tree when its questions are asked again of the rows it grew from."""
+    found, criterion = passed(tree, ground.X), ground.rule.criterion
+    numbers = node_numbers(tree, found.leaves, ground.target, criterion, ground.signs)
+    exact = np.array([feature not in ground.bins for feature in range(ground.X.shape[1])])
+    return Looked(
+        fit_of(tree, numbers, criterion),
+        odd_questions(tree, found, numbers.weight, exact, ground.rule),
+        broken_orders(tree, ground.signs),
+        looked_into(tree, found.leaves, numbers, ground, seed, NODES_OF_A_TREE),
+    )
 
 
-def off_the_middle(tree: Tree, leaves, target: Target, weight: np.ndarray) -> float:
-    """Return how much more than half of a leaf's weight lies on one side of its value, as a share; 0 for medians."""
-    distances, most = target.amounts - tree.value[leaves], 0.0
-    for one_side in (*(distances.T < 0), *(distances.T > 0)):
-        part = np.bincount(leaves[one_side], target.weights[one_side], weight.size) / np.maximum(weight, TINY)
-        most = max(most, float(part.max()) - 0.5)
-    return most
-
-
-def leaf_claims(trees: Iterable[LeafNumbers]) -> list[Claim]:
-    """Return the claims about the leaves of all trees."""
-    numbers = list(trees)
-    n_misplaced, value_error = sum(one.n_misplaced for one in numbers), max(one.value_error for one in numbers)
-    return [
-        at_most("rows", "leaves whose rows are not those that the questions send there", n_misplaced, 0),
-        at_most("values", "largest relative error of a leaf's value", value_error, ROUNDING),
-    ]
+def tree_claims(looked: Sequence[Looked], *, has_signs: bool, is_whole: bool) -> list[Claim]:
+    """Return the claims about all trees; none about leaves of trees that were cut back, or did not end."""
+    claims = [*number_claims([one.fit for one in looked]), question_claim(sum(one.n_odd for one in looked))]
+    best, leaves = split_claims([one.splits for one in looked], at_random=False)
+    if has_signs:
+        claims.append(order_claim(sum(one.n_broken for one in looked)))
+    return [*claims, best, leaves] if is_whole else [*claims, best]

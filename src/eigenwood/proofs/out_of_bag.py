@@ -222,19 +222,37 @@ def share_interval(share: float, n_rows: float, confidence: float = CONFIDENCE) 
     return max(float((centre - half) / scale), 0.0), min(float((centre + half) / scale), 1.0)
 
 
+def resample_count(n_rows: int) -> int:
+    """Return how many resamples an interval is made of.
+
+    >>> resample_count(100), resample_count(5_000), resample_count(1_000_000)
+    (500, 400, 200)
+    """
+    return min(max(MOST_DRAWS // n_rows, LEAST_RESAMPLES), MOST_RESAMPLES)
+
+
 def resampled_interval(
-    score: Callable[[np.ndarray], float], value: float, n_rows: int, seed: int, confidence: float = CONFIDENCE
+    score: Callable[[np.ndarray], float],
+    value: float,
+    n_rows: int,
+    seed: int,
+    confidence: float = CONFIDENCE,
+    time_is_up: Callable[[], bool] = lambda: False,
 ) -> Interval:
     """Return the middle of the scores of many resamples of the rows; ``score`` takes places of rows.
 
     All rows together have the score ``value``. Of very many rows a resample has fewer, m of n: its score strays
     √(n / m) times as far from the value as that of a whole one, and the interval is made narrower by as much. A
-    resample about which the score says nothing (NaN) does not count; if none says anything, nor does the interval.
+    resample about which the score says nothing (NaN) does not count; if none says anything, nor does the interval. Nor
+    does it if time is up before all are scored: fewer would be another interval.
     """
     rng = np.random.default_rng(seed)
-    n_resamples = min(max(MOST_DRAWS // n_rows, LEAST_RESAMPLES), MOST_RESAMPLES)
-    n_drawn = min(n_rows, MOST_ROWS)
-    scores = np.array([score(rng.integers(n_rows, size=n_drawn)) for _ in range(n_resamples)])
+    n_drawn, found = min(n_rows, MOST_ROWS), []
+    for _ in range(resample_count(n_rows)):
+        if time_is_up():
+            return float("nan"), float("nan")
+        found.append(score(rng.integers(n_rows, size=n_drawn)))
+    scores = np.array(found)
     scores = scores[~np.isnan(scores)]
     if scores.size == 0:
         return float("nan"), float("nan")
@@ -263,7 +281,7 @@ def stated_claim(stated: Sequence[float], found: Sequence[float]) -> Claim:
     >>> stated_claim([0.9, 0.8, 1.0], [0.9, 0.8, 1.0]).holds, stated_claim([0.99, 0.8, 1.0], [0.9, 0.8, 1.0]).holds
     (True, False)
     """
-    said, seen = np.array(stated), np.array(found)
+    said, seen = np.array(stated, dtype=np.float64), np.array(found, dtype=np.float64)
     if (np.isnan(said) != np.isnan(seen)).any():
         distance = float("inf")
     else:

@@ -8,12 +8,15 @@ child comes after its parent.)
     leaf rows   -   -   5   2   -   4   1
     below      12   7   5   2   5   4   1
 
-``verify`` finds the leaves by ``leaf_of_rows``, a plain recursion over sets of rows that shares nothing with the code
-that grew the tree, nor with the one that predicts.
+Under monotonic constraints a value is the mean of its node, clipped to bounds that follow from the questions above it:
+where a question about a feature with a sign has children with means a and b, what is below one of them stays below
+(a + b) / 2, and what is below the other, above it. ``verify`` finds the leaves by asking every question again
+(``proofs.questions``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,8 +34,11 @@ from eigenwood.core.tree.impurity import (
 )
 from eigenwood.core.tree.nodes import LEAF, Tree, subtree_ends
 from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, measured
+from eigenwood.proofs.questions import links_of, passed
 
 ROUNDING = 1e-9  # relative
+LITTLE = 1e-6  # of a mean: a deviance that has lost its last digits
+HALF = 1e-12  # a sum of weights this close to the half is the half, in whatever order they were added
 TINY = float(np.finfo(np.float64).tiny)
 
 CLASS_IMPURITIES = {
@@ -54,36 +60,19 @@ class NodeNumbers(NamedTuple):
     weight: np.ndarray
     impurity: np.ndarray
     value_error: float  # relative to the largest value; of medians: the weight off the middle, as a share of the node's
+    middle: np.ndarray  # the last mean, median or share of each node, before it is clipped
 
 
 def leaf_of_rows(tree: Tree, X) -> np.ndarray:
     """Return the leaf of every row by asking every question again."""
-    leaves = np.empty(X.shape[0], dtype=np.int64)
-    waiting = [(0, np.arange(X.shape[0]))]
-    while waiting:
-        node, rows = waiting.pop()
-        if tree.left[node] == LEAF:
-            leaves[rows] = node
-            continue
-        x = X[rows, [tree.feature[node]]]
-        left = goes_left(tree, node, np.asarray(x.todense()).ravel() if hasattr(x, "todense") else x)
-        waiting += [(tree.left[node], rows[left]), (tree.right[node], rows[~left])]
-    return leaves
+    return passed(tree, X).leaves
 
 
-def goes_left(tree: Tree, node: int, x) -> np.ndarray:
-    """Return the answer to one question for values of its feature."""
-    listed = tree.categories[tree.category_start[node] : tree.category_start[node + 1]]
-    if listed.size > 0:
-        return np.isin(x, listed) != tree.default_left[node]
-    return np.where(np.isnan(x), tree.default_left[node], x <= tree.threshold[node])
-
-
-def node_numbers(tree: Tree, leaves, target: Target, criterion: int) -> NodeNumbers:
-    """Return the numbers of every node for rows that end in these leaves."""
+def node_numbers(tree: Tree, leaves, target: Target, criterion: int, signs=None) -> NodeNumbers:
+    """Return the numbers of every node for rows that end in these leaves; ``signs`` are monotonic constraints."""
     weights = target.weights if target.weights.size else np.ones(leaves.size)
     if criterion == ABSOLUTE_ERROR:
-        return median_numbers(tree, leaves, target, weights)
+        return median_numbers(tree, leaves, target, weights, signs)
     n_rows, weight = below(tree, leaves, np.ones(leaves.size)), below(tree, leaves, weights)
     mass = np.maximum(weight, TINY)
     if criterion in CLASS_IMPURITIES:
@@ -93,8 +82,51 @@ def node_numbers(tree: Tree, leaves, target: Target, criterion: int) -> NodeNumb
         numbers = [mean_numbers(tree, leaves, column, weights, mass, criterion) for column in target.amounts.T]
         values, impurities = ([part[i] for part in numbers] for i in (0, 1))
     value = np.column_stack(values)
+    middle = value[:, -1].copy()
+    if is_bounded(tree, signs):
+        value[:, -1] = np.clip(middle, *bounds_of(tree, signs, middle))
+        if criterion in CLASS_IMPURITIES:
+            value[:, 0] = 1.0 - value[:, 1]
     value_error = float(np.abs(value - tree.value).max()) / max(float(np.abs(value).max()), TINY)
-    return NodeNumbers(n_rows, weight, np.mean(impurities, axis=0), value_error)
+    return NodeNumbers(n_rows, weight, np.mean(impurities, axis=0), value_error, middle)
+
+
+def is_bounded(tree: Tree, signs) -> bool:
+    """Return whether a question of the tree has to keep an order."""
+    return signs is not None and bool(np.asarray(signs)[tree.feature[tree.left != LEAF]].any())
+
+
+def bounds_of(tree: Tree, signs, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return between which numbers the value of each node must lie."""
+    lower, upper = np.full(middle.size, -np.inf), np.full(middle.size, np.inf)
+    for node in np.flatnonzero(tree.left != LEAF):  # preorder: a parent comes before its children
+        left, right = tree.left[node], tree.right[node]
+        sign = signs[tree.feature[node]]
+        lower[[left, right]], upper[[left, right]] = lower[node], upper[node]
+        if sign != 0:
+            smaller, greater = (left, right) if sign > 0 else (right, left)
+            upper[smaller] = lower[greater] = 0.5 * (middle[left] + middle[right])
+    return lower, upper
+
+
+def broken_orders(tree: Tree, signs) -> int:
+    """Return how many questions about a feature with a sign have a leaf on one side that breaks the order."""
+    if not is_bounded(tree, signs):
+        return 0
+    least, most = tree.value[:, -1].copy(), tree.value[:, -1].copy()
+    n_broken = 0
+    for node in np.flatnonzero(tree.left != LEAF)[::-1]:
+        left, right = tree.left[node], tree.right[node]
+        sign = signs[tree.feature[node]]
+        smaller, greater = (left, right) if sign > 0 else (right, left)
+        n_broken += int(sign != 0 and most[smaller] > least[greater])
+        least[node], most[node] = min(least[left], least[right]), max(most[left], most[right])
+    return n_broken
+
+
+def order_claim(n_broken: int) -> Claim:
+    """Return the claim that monotonic constraints are kept."""
+    return at_most("order", "questions with leaves on their two sides that break monotonic_cst", n_broken, 0)
 
 
 def below(tree: Tree, leaves, amounts) -> np.ndarray:
@@ -170,33 +202,48 @@ SPREADS = {
 }
 
 
-def median_numbers(tree: Tree, leaves, target: Target, weights) -> NodeNumbers:
+def median_numbers(tree: Tree, leaves, target: Target, weights, signs) -> NodeNumbers:
     """Return the numbers of every node around its medians: rows sorted by leaf are sorted by node as well.
 
     The links of a chain after its first, which nobody sees as nodes, keep the impurities they have: to look at all rows
     of each of a thousand links takes a thousand times as long.
     """
     rows = np.argsort(leaves, kind="stable")
-    first = np.concatenate([[0], np.cumsum(np.bincount(leaves, minlength=tree.left.size))])
-    last, first = first[subtree_ends(tree.left, tree.right)], first[:-1]
-    is_link = np.zeros(tree.left.size, dtype=bool)
-    is_link[tree.right[tree.chained]] = True
-    n_outputs, value_error = target.amounts.shape[1], 0.0
+    first, last = stretches(tree, leaves)
+    is_link, n_outputs = links_of(tree), target.amounts.shape[1]
     impurity = np.where(is_link, n_outputs * tree.impurity, 0.0)
+    middles, off = tree.value.copy(), np.zeros(tree.left.size)
     for node in np.flatnonzero((last > first) & ~is_link):
         own = rows[first[node] : last[node]]
         for o, column in enumerate(target.amounts.T):
-            impurity[node] += absolute_error(column[own], weights[own])
-            value_error = max(value_error, off_the_middle(column[own] - tree.value[node, o], weights[own]))
-    return NodeNumbers(last - first, below(tree, leaves, weights), impurity / n_outputs, value_error)
+            middles[node, o] = weighted_median(column[own], weights[own])
+            impurity[node] += float(np.average(np.abs(column[own] - middles[node, o]), weights=weights[own]))
+            off[node] = max(off[node], off_the_middle(column[own] - tree.value[node, o], weights[own]))
+    if is_bounded(tree, signs):
+        lower, upper = bounds_of(tree, signs, middles[:, 0])
+        is_clipped = (middles[:, 0] < lower) | (middles[:, 0] > upper)
+        distance = abs(np.clip(middles[:, 0], lower, upper) - tree.value[:, 0]) / max(abs(middles).max(), TINY)
+        off = np.where(is_clipped, distance, off)
+    weight = below(tree, leaves, weights)
+    return NodeNumbers(last - first, weight, impurity / n_outputs, float(off.max()), middles[:, -1])
 
 
-def absolute_error(amounts, weights) -> float:
-    """Return the mean distance from the median; every median has the same."""
+def stretches(tree: Tree, leaves) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the rows of each node begin and end among all rows in the order of their leaves."""
+    first = np.concatenate([[0], np.cumsum(np.bincount(leaves, minlength=tree.left.size))])
+    return first[:-1], first[subtree_ends(tree.left, tree.right)]
+
+
+def weighted_median(amounts, weights) -> float:
+    """Return the amount with half the weight on either side; between two such amounts, the middle.
+
+    >>> weighted_median(np.array([3.0, 1.0, 2.0]), np.ones(3)), weighted_median(np.array([1.0, 5.0]), np.ones(2))
+    (2.0, 3.0)
+    """
     order = np.argsort(amounts)
     up_to = np.cumsum(weights[order])
-    median = amounts[order[np.searchsorted(up_to, 0.5 * up_to[-1])]]
-    return float(np.average(np.abs(amounts - median), weights=weights))
+    low, high = (np.searchsorted(up_to, 0.5 * up_to[-1] * (1.0 + side * HALF)) for side in (-1.0, 1.0))
+    return float(0.5 * (amounts[order[low]] + amounts[order[min(high, order.size - 1)]]))
 
 
 def off_the_middle(distances, weights) -> float:
@@ -218,32 +265,68 @@ def mean_loss(tree: Tree, leaves, target: Target, criterion: int) -> float:
 
 
 def tree_certificate(
-    tree: Tree, leaves, target: Target, criterion: int, *, n_binned: int, bounded: bool, pruning: tuple | None
+    tree: Tree,
+    numbers: NodeNumbers,
+    leaves,
+    target: Target,
+    criterion: int,
+    *,
+    n_binned: int,
+    signs,
+    pruning: tuple | None,
 ) -> Certificate:
-    """Return the claims about a tree over the rows it learnt from, which end in ``leaves``.
+    """Return the claims about a tree over the rows it learnt from, which end in ``leaves`` and give these numbers.
 
-    ``bounded`` values were clipped by monotonic constraints; ``pruning`` is the validation error before and after.
+    ``signs`` are monotonic constraints, or None; ``pruning`` is the validation error before and after.
     """
-    numbers = node_numbers(tree, leaves, target, criterion)
-    value_error = 0.0 if bounded else numbers.value_error
-    impurity_error = float(np.abs(numbers.impurity - tree.impurity).max()) / max(float(numbers.impurity[0]), TINY)
-    n_misplaced = int((numbers.n_rows != tree.n_rows).sum())
     loss_name = "training error" if criterion in CLASS_IMPURITIES else "training loss"
     claims = [
-        at_most("rows", "nodes whose rows are not those that the questions send there", n_misplaced, 0),
-        at_most("values", "largest relative error of a node's value", value_error, ROUNDING),
-        at_most("impurity", "largest error of a node's impurity, relative to the root's", impurity_error, ROUNDING),
+        *number_claims([fit_of(tree, numbers, criterion)]),
         at_least(
             "gain", "least gain of a question, relative to the root's impurity", least_gain(tree, numbers), -ROUNDING
         ),
         measured(loss_name, f"{loss_name} of the rows it learnt from", mean_loss(tree, leaves, target, criterion)),
         bins_claim(n_binned),
     ]
+    if signs is not None:
+        claims.append(order_claim(broken_orders(tree, signs)))
     if pruning is not None:
         before, after = pruning
         bound = before * (1.0 + ROUNDING)
+        if criterion == POISSON:
+            bound += LITTLE * ROUNDING * float(abs(target.amounts).max())
         claims.append(at_most("validation error", "error on validation rows: after pruning ≤ before", after, bound))
     return Certificate(tuple(claims))
+
+
+class TreeFit(NamedTuple):
+    """How far the nodes of a tree are from what the rows give."""
+
+    n_misplaced: int  # nodes that have other rows, or another weight
+    value_error: float
+    impurity_error: float  # relative to the root's impurity
+
+
+def fit_of(tree: Tree, numbers: NodeNumbers, criterion: int) -> TreeFit:
+    """Return how far a tree is from the numbers that the rows give."""
+    misplaced = numbers.n_rows != tree.n_rows
+    misplaced |= abs(numbers.weight - tree.weight) > ROUNDING * numbers.weight
+    scale = float(numbers.impurity[0])
+    if criterion == POISSON:  # y log(y / mean) is a small difference of large numbers
+        scale += LITTLE * float(abs(numbers.middle[0]))
+    impurity_error = float(np.abs(numbers.impurity - tree.impurity).max()) / max(scale, TINY)
+    return TreeFit(int(misplaced.sum()), numbers.value_error, impurity_error)
+
+
+def number_claims(fits: Sequence[TreeFit]) -> list[Claim]:
+    """Return the claims about rows, values and impurities of the nodes of all trees."""
+    n_misplaced = sum(fit.n_misplaced for fit in fits)
+    value_error, impurity_error = (max(fit[i] for fit in fits) for i in (1, 2))
+    return [
+        at_most("rows", "nodes whose rows are not those that the questions send there", n_misplaced, 0),
+        at_most("values", "largest relative error of a node's value", value_error, ROUNDING),
+        at_most("impurity", "largest error of a node's impurity, relative to the root's", impurity_error, ROUNDING),
+    ]
 
 
 def least_gain(tree: Tree, numbers: NodeNumbers) -> float:

@@ -56,6 +56,11 @@ class Kept:
         wanted = getattr(counts, self.count)
         return len(array) == ((wanted + 7) // 8 if self.packed else wanted)
 
+    def ends_with_zeros(self, array: np.ndarray, counts: Counts) -> bool:
+        """Return whether the bits of the last byte that stand for nothing are 0."""
+        n_spare = 8 * len(array) - getattr(counts, self.count)
+        return array.size == 0 or int(array[-1]) % (1 << n_spare) == 0
+
 
 FOREST_ARRAYS = {
     "criterion": Kept(("uint8",)),
@@ -106,6 +111,7 @@ class ForestNodes:
             yield f"must have {sizes[self.n_values]} values for each leaf; got {forest.value.shape[1]}"
         yield shares_problem(forest) if int(forest.criterion[0]) in SHARES else amounts_problem(forest)
         yield impurities_problem(forest, counts)
+        yield bits_problem(forest, counts)
 
     def _criterion_problem(self, forest: Any) -> str | None:
         if forest.criterion.size != 1 or forest.bounded.size != 1:
@@ -157,6 +163,14 @@ def lengths_problem(forest: Any, counts: Counts) -> str | None:
         if not kept.has_length(array, counts):
             unit = " bytes" if kept.packed else ""
             return f"must have {name} for {getattr(counts, kept.count)} {kept.count}; got {len(array)}{unit}"
+    return None
+
+
+def bits_problem(forest: Any, counts: Counts) -> str | None:
+    """Return which array of bits has some after its last one."""
+    for name, kept in FOREST_ARRAYS.items():
+        if kept.packed and not kept.ends_with_zeros(getattr(forest, name), counts):
+            return f"must have nothing but zeros after the last bit of {name}"
     return None
 
 

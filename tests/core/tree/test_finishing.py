@@ -456,15 +456,20 @@ def test_one_slot_against_all_other_rows(criterion, n_classes, weighted):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_draw_decides_which_column_tells_two_rows_apart(seed):
+def test_a_draw_decides_which_column_tells_two_numbers_apart_before_missing_ones(seed):
     rng = np.random.default_rng(seed)
-    table, keys = rng.integers(2, size=(4, 9)).astype(np.uint16), mixed(np.arange(1, 10, dtype=np.uint64))
-    table[3] = table[0]
+    X, keys = rng.integers(2, size=(4, 9)).astype(np.float64), mixed(np.arange(1, 10, dtype=np.uint64))
+    X[0, :3] = np.nan
+    X[2], X[3] = 1.0 - X[1], X[0]
+    codes, features = binning.binned_dense(X, np.full(9, -1), -1.0, 1)
+    table = np.ascontiguousarray(codes.columns.T)
     for node_seed in range(5):
-        at = column_of_two(table, keys, 0, 1, np.uint64(node_seed))
-        varied = np.flatnonzero(table[0] != table[1])
-        assert at == min(varied, key=lambda at: int(mixed(np.uint64(node_seed) ^ keys[at])))
-    assert column_of_two(table, keys, 0, 3, np.uint64(0)) == NONE
+        at = column_of_two(codes, features, table, keys, 0, 1, np.uint64(node_seed))
+        varied = np.flatnonzero(~(X[0] == X[1]))
+        assert at == min(
+            varied, key=lambda at: (np.isnan(X[:2, at]).any(), int(mixed(np.uint64(node_seed) ^ keys[at])))
+        )
+    assert column_of_two(codes, features, table, keys, 0, 3, np.uint64(0)) == NONE
 
 
 def test_two_rows_that_are_alone_cost_what_each_of_them_does():

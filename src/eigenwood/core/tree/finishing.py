@@ -64,6 +64,7 @@ from eigenwood.core.tree.splitting import (
     dense_range,
     gap_between,
     leaves_nothing,
+    pair_gap,
     thin_range,
 )
 from eigenwood.core.tree.summing import SPREAD, cut_of_sums
@@ -416,9 +417,11 @@ def split_together(codes, hand, known, start, n):
 
 @njit_forceinline
 def grow_pair(codes, features, rule, growth, hand, known, node, one, other):
-    """Grow a node of two rows that looks at all columns: each that tells them apart does as well, so a draw decides."""
+    """Grow a node of two rows that looks at all columns: each that tells two numbers apart does as well, so a draw
+    decides; columns in which one is missing come after those.
+    """
     whole, weights = growth.whole, hand.weights
-    at = column_of_two(hand.table, hand.feature_keys, one, other, known.seed)
+    at = column_of_two(codes, features, hand.table, hand.feature_keys, one, other, known.seed)
     if at == NONE or gains_little(cost_of_two(hand.pulls, weights, one, other), known, rule):
         return
     if hand.table[one, at] > hand.table[other, at]:
@@ -433,14 +436,20 @@ def grow_pair(codes, features, rule, growth, hand, known, node, one, other):
 
 
 @njit_no_refcount
-def column_of_two(table, feature_keys, one, other, seed):
-    """Return the column with the least random bits of those that tell two rows apart, and ``NONE`` if none does."""
-    best, least = NONE, np.uint64(0)
+def column_of_two(codes, features, table, feature_keys, one, other, seed):
+    """Return the column of those that tell two rows apart with the widest gap (``pair_gap``) and, of these, the least
+    random bits; ``NONE`` if none does.
+    """
+    best, least, best_gap = NONE, np.uint64(0), NO_GAP
     for at in range(feature_keys.size):
         if table[one, at] != table[other, at]:
-            key = mixed(seed ^ feature_keys[at])
-            if best == NONE or key < least:
-                best, least = at, key
+            above = np.int64(max(table[one, at], table[other, at]))
+            key, gap = (
+                mixed(seed ^ feature_keys[at]),
+                pair_gap(above, missing_at(codes, features, at, codes.feature[at])),
+            )
+            if gap > best_gap or (gap == best_gap and key < least):
+                best, least, best_gap = at, key, gap
     return best
 
 
@@ -668,7 +677,7 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
         if cost < np.inf and cost <= best.cost + tie:
             key, gap, is_better = mixed(seed ^ feature_key), NO_GAP, cost < best.cost - tie
             if not is_better:
-                if n > 2 and leaves_nothing(cost, known, tie):
+                if leaves_nothing(cost, known, tie):
                     gap = small_gap(codes, features, hand, at, feature, below, above, start, n)
                     if best_gap == NO_GAP:
                         old = best.candidate, best.feature, best.below, best.above
@@ -686,6 +695,8 @@ def small_split(codes, features, starts, rule, logs, hand, n_slots, known, start
 def small_gap(codes, features, hand, at, feature, below, above, start, n):
     """Return ``gap_between`` the two sides of a cut."""
     missing = np.int64(features.missing[feature])
+    if n == 2:
+        return pair_gap(above, missing)
     if at < codes.feature.size:
         own = hand.own[start : start + n]
         least, greatest = dense_range(codes, hand.table, at, missing, hand.node_rows, own, n)

@@ -359,6 +359,8 @@ def gap_of(codes, features, sample, bench, n_sums, candidate, feature, below, ab
     missing, first_code = np.int64(features.missing[feature]), codes.start[candidate] if candidate < n_columns else -1
     low = code_of(below, first_code, codes.meaning, codes.slot_code, common)
     high = code_of(above, first_code, codes.meaning, codes.slot_code, common)
+    if n_rows == 2:
+        return pair_gap(high, missing)
     if candidate < n_columns:
         least, greatest = dense_range(codes, codes.by_row, candidate, missing, sample.rows, sample.rows, n_rows)
     else:
@@ -366,6 +368,15 @@ def gap_of(codes, features, sample, bench, n_sums, candidate, feature, below, ab
         shared = (common, missing, bench.slot_sums, n_sums, n_rows)
         least, greatest = thin_range(bench.slots, first, last, codes.slot_code, *shared)
     return gap_between(features, feature, low, high, least, greatest)
+
+
+@njit_no_refcount
+def pair_gap(above, missing):
+    """Return the gap of a cut between two rows: the whole way, or none if the one above is missing.
+
+    It is the same where a row is repeated: a weight must not decide which column is asked.
+    """
+    return 0.0 if above == missing else 1.0
 
 
 @njit_no_refcount
@@ -488,7 +499,7 @@ def find_split(codes, features, sample, total, starts, signs, rule, node, logs, 
         if cut.cost < np.inf:
             gap, is_better = NO_GAP, cut.cost < best.cost - tie
             if not is_better and cut.cost <= best.cost + tie:
-                if sample.rows.size > 2 and leaves_nothing(cut.cost, node, tie):
+                if leaves_nothing(cut.cost, node, tie):
                     here = codes, features, sample, bench, total.size
                     gap = gap_of(*here, candidate, feature, cut.below, cut.above, n_lines)
                     if best_gap == NO_GAP:
