@@ -83,6 +83,10 @@ def thin(X: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array(np.where(np.abs(X) < 1.0, 0.0, X))
 
 
+def with_zeros(X: np.ndarray) -> np.ndarray:
+    return np.where(np.abs(X) < 1.0, 0.0, X)
+
+
 def frame(X: np.ndarray) -> pd.DataFrame:
     table = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
     table["x2"] = pd.Categorical.from_codes(np.digitize(X[:, 2], [-1, 0, 1]), ["red", "green", "blue", "grey"])
@@ -251,6 +255,9 @@ add_fit(
     "forest, several outputs", FOREST(4, random_state=0), lambda X: np.column_stack([two(X), seven(X)]), verified=False
 )
 add_fit("forest, very many rows", FOREST(6, max_depth=12, random_state=0), seven, n_rows=80_000, verified=False)
+add_fit(
+    "tree, very many rows and zeros", TREE(max_depth=3, random_state=0), two, with_zeros, n_rows=70_000, n_columns=5
+)
 add_fit("regression forest, out of bag", FOREST_R(30, oob_score=True, random_state=0), amounts)
 add_fit("regression forest, large", FOREST_R(3, random_state=0), amounts, n_rows=N_HUGE)
 add_fit("regression forest, several outputs", FOREST_R(4, random_state=0), both, verified=False)
