@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from eigenwood import Certificate, Claim
-from eigenwood.proofs.claim import at_least, at_most, measured, not_claimed
+from eigenwood.proofs.claim import agreement_claim, at_least, at_most, measured, not_claimed
 
 NAN = float("nan")
 
@@ -105,3 +105,23 @@ def test_html_is_escaped():
     assert "&lt;script&gt;" in html
     assert "a &lt; b &amp; c" in html
     assert html.count("<tr>") == 2
+
+
+@pytest.mark.parametrize(
+    ("stated", "again", "holds"),
+    [
+        (at_most("a", "s", 1, 2), at_most("a", "s", 1.5, 2), True),
+        (at_most("a", "s", 1, 2), at_most("a", "s", 3, 2), False),
+        (Claim("a", "s", 3.0, 2.0, True), at_most("a", "s", 1, 2), False),
+        (Claim("a", "s", 1.0, 2.0, True), at_least("a", "s", 3, 2), False),
+        (measured("a", "s", 1.0), measured("a", "s", 1.0 + 1e-6), True),
+        (measured("a", "s", 1.0), measured("a", "s", 2.0), False),
+        (measured("a", "s", 1.0), at_most("a", "s", 1.0, 2), True),
+        (at_most("a", "s", 1, 2), measured("a", "s", 1.0), False),
+        (at_most("a", "s", 1, 2), not_claimed("a", "s", 1.0), True),
+        (not_claimed("a", "s", 1.0), at_most("a", "s", 1, 2), False),
+        (at_most("older", "s", 1, 2), at_most("a", "s", 1, 2), None),
+    ],
+)
+def test_a_certificate_must_be_found_again(stated, again, holds):
+    assert agreement_claim(Certificate((stated,)), Certificate((again,))).holds is holds

@@ -64,10 +64,15 @@ def not_claimed(name: str, statement: str, value: float) -> Claim:
 
 
 def agreement_claim(stated: Certificate, recomputed: Certificate) -> Claim:
-    """Return that the certificate which a model carries says what was found again."""
+    """Return that the certificate which a model carries says what was found again.
+
+    A claim that nobody makes any more may be that of an older version: nothing is claimed then.
+    """
     again = {claim.name: claim for claim in recomputed}
-    n_others = sum(claim.name not in again or not agree(claim, again[claim.name]) for claim in stated)
-    return at_most("certificate", "claims of certificate_ that are not found again", n_others, 0)
+    n_others = sum(claim.name in again and not agree(claim, again[claim.name]) for claim in stated)
+    n_unknown = sum(claim.name not in again for claim in stated)
+    claim = at_most("certificate", "claims of certificate_ that are not found again", n_others, 0)
+    return claimed(claim, n_others > 0 or n_unknown == 0, f"{n_unknown} claims of certificate_ are not made here")
 
 
 def agree(stated: Claim, again: Claim) -> bool:
