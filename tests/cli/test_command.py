@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 
+import numpy as np
 import pytest
 from sklearn.pipeline import Pipeline
 
@@ -159,7 +160,8 @@ def mistakes_denied(X, y):
 
 def questions_changed(X, y):
     model = Pipeline([("model", DecisionTreeClassifier(random_state=0))]).fit(X, y)
-    model[-1].nodes_ = model[-1].nodes_._replace(threshold=model[-1].nodes_.threshold + 1.0)
+    nodes = model[-1].nodes_
+    model[-1].nodes_ = nodes._replace(threshold=np.where(nodes.threshold != 0.0, nodes.threshold + 1.0, 0.0))
     return model
 
 

@@ -117,6 +117,7 @@ def test_a_saved_model_is_verified(table, folder, tmp_path):
     assert "Recomputed on all rows: all claims hold." in " ".join(run.stdout.split())
     model = eigenwood.load(tmp_path / "m.safetensors")
     model.explained_variance_[1] *= 1.01
+    model.explained_variance_interval_[1] *= 1.01
     eigenwood.save(model, tmp_path / "wrong.safetensors")
     assert ran(f"verify {tmp_path}/wrong.safetensors {table}", folder).returncode == 1
 

@@ -109,7 +109,7 @@ def params_of(entry: Entry) -> dict[str, Any]:
 
 
 @every_entry
-@some(12)
+@some(6)
 @given(seed=SEEDS)
 def test_the_order_of_rows(entry, seed):
     case = case_of(entry, seed, holes_for(entry, seed))
@@ -119,7 +119,7 @@ def test_the_order_of_rows(entry, seed):
 
 
 @every_entry
-@some(12)
+@some(6)
 @given(seed=SEEDS)
 def test_a_weight_is_a_repeated_row(entry, seed):
     if not takes_weights(entry):
@@ -132,7 +132,7 @@ def test_a_weight_is_a_repeated_row(entry, seed):
 
 
 @pytest.mark.parametrize("entry", [one for one in ENTRIES if one.takes_tables], ids=lambda entry: entry.name)
-@some(12)
+@some(6)
 @given(seed=SEEDS)
 def test_a_weight_is_a_repeated_row_where_columns_are_categories(entry, seed):
     case = case_of(entry, seed, 0.2 * (seed % 2))
@@ -150,7 +150,7 @@ def test_a_weight_is_a_repeated_row_where_columns_are_categories(entry, seed):
 
 
 @every_entry
-@some(8)
+@some(4)
 @given(seed=SEEDS, power=st.integers(-20, 20))
 def test_the_unit_of_all_columns(entry, seed, power):
     name = entry.estimator.__name__
@@ -167,7 +167,7 @@ def test_the_unit_of_all_columns(entry, seed, power):
 
 
 @every_entry
-@some(8)
+@some(4)
 @given(seed=SEEDS, shift=st.integers(-1000, 1000))
 def test_the_zero_of_columns(entry, seed, shift):
     if entry.estimator.__name__ in (*PERCEPTRONS, *ENSEMBLES, "PolynomialExpansion"):
@@ -178,7 +178,7 @@ def test_the_zero_of_columns(entry, seed, shift):
 
 
 @every_entry
-@some(8)
+@some(4)
 @given(seed=SEEDS)
 def test_the_order_of_columns(entry, seed):
     """What is drawn or visited depends on it, so a tree's first question and what a machine costs are looked at."""
@@ -221,7 +221,7 @@ def first_gain(model: Any) -> float:
 
 
 @pytest.mark.parametrize("entry", [one for one in ENTRIES if one.task == CLASSIFICATION], ids=lambda entry: entry.name)
-@some(8)
+@some(4)
 @given(seed=SEEDS)
 def test_the_names_of_classes(entry, seed):
     case = case_of(entry, seed, holes_for(entry, seed))
@@ -232,7 +232,7 @@ def test_the_names_of_classes(entry, seed):
 
 
 @every_entry
-@some(5)
+@some(3)
 @given(seed=SEEDS)
 def test_threads_layouts_and_floats(entry, seed):
     """Quarters are the same numbers in float32; what is learnt from them may be rounded to it."""
@@ -250,19 +250,24 @@ def test_threads_layouts_and_floats(entry, seed):
 # ---- beside scikit-learn -----------------------------------------------------------------------------------------
 
 
-@some(40)
+@some(25)
 @given(seed=SEEDS, power=st.floats(-4, 4), kernel=st.sampled_from(["linear", "rbf", "poly"]))
 def test_machines_cost_no_more_than_those_of_scikit_learn(seed, power, kernel):
     """Compared by the dual that both maximise, where both say that they are done."""
     rng = np.random.default_rng(seed)
-    X = rng.integers(0, 4, (int(rng.integers(10, 60)), 2)).astype(float) * 2.0 ** int(rng.integers(-10, 11))
+    X = rng.integers(0, 4, (int(rng.integers(10, 60)), 2)).astype(float) * 2.0 ** int(rng.integers(-4, 5))
     score = X[:, 0] - X[:, 1] + X.std() * rng.normal(size=len(X))
-    params = {"C": 10.0**power, "kernel": kernel, "degree": 2, "coef0": 1.0}
+    params = {
+        "C": min(10.0**power, 10.0) if kernel == "poly" else 10.0**power,
+        "kernel": kernel,
+        "degree": 2,
+        "coef0": 1.0,
+    }
     for ours, theirs, y in ((SVC, scikit.SVC, score > np.median(score)), (SVR, scikit.SVR, score / X.std())):
         if len(np.unique(y)) < 2:
             continue
-        reference = theirs(**params, max_iter=500_000).fit(X, y)
-        model = ours(**params, time_limit=20.0).fit(X, y)
+        reference = theirs(**params, max_iter=100_000).fit(X, y)
+        model = ours(**params, time_limit=2.0).fit(X, y)
         if reference.fit_status_ != 0 or not model.converged_:
             continue
         assert verify(model, X, y).holds
@@ -288,7 +293,7 @@ def scikit_kernel(name: str, X: np.ndarray, gamma: float) -> np.ndarray:
     return X @ X.T if name == "linear" else (gamma * X @ X.T + 1.0) ** 2
 
 
-@some(30)
+@some(20)
 @given(seed=SEEDS, power=st.integers(-10, 60), criterion=st.sampled_from(["gini", "entropy", "squared_error"]))
 def test_first_questions_gain_as_much_as_those_of_scikit_learn(seed, power, criterion):
     """Not at smaller scales: to scikit-learn, numbers that differ by less than 1e-7 are equal."""
@@ -308,7 +313,7 @@ def test_first_questions_gain_as_much_as_those_of_scikit_learn(seed, power, crit
     assert first_gain(model) == pytest.approx(gain if reference.node_count > 1 else 0.0, rel=1e-9, abs=1e-12)
 
 
-@some(30)
+@some(20)
 @given(seed=SEEDS, power=st.integers(-100, 100), solver=st.sampled_from(["auto", "full", "covariance_eigh"]))
 def test_components_are_those_of_scikit_learn_at_any_scale(seed, power, solver):
     rng = np.random.default_rng(seed)

@@ -384,7 +384,8 @@ def test_a_row_of_weight_0_was_never_given(kind, prune):
     without = kind(random_state=0, prune=prune).fit(X[there], y[there])
     assert weighted.categories_ == without.categories_
     assert_same_bits("nodes_", weighted.nodes_, without.nodes_)
-    assert eigenwood.verify(weighted, X, y, sample_weight=weights).holds
+    # where rows have no weight, nobody can say from which of them a pruned tree has grown
+    assert eigenwood.verify(weighted, X, y, sample_weight=weights).holds is (None if prune else True)
 
 
 def test_a_class_of_weight_0_is_not_learnt():

@@ -109,7 +109,8 @@ def edited_lists(value: list) -> Iterator[tuple[str, list]]:
         yield "reversed", value[::-1]
         yield "the first twice", [value[0], value[0], *value[2:]]
     yield "without the last", value[:-1]
-    for place, part in enumerate(value):
+    places = {0, len(value) // 2, len(value) - 1} if hasattr(value[0], "FITTED") else range(len(value))
+    for place, part in ((place, value[place]) for place in sorted(places)):
         for kind, edited in edited_parts(part):
             yield f"[{place}] {kind}", [*value[:place], edited, *value[place + 1 :]]
 
@@ -132,7 +133,7 @@ def edited_parts(part: Any) -> Iterator[tuple[str, Any]]:
         yield "named", ["a", "b"]
 
 
-def few(edits: list[Edit], most: int = 12) -> list[Edit]:
+def few(edits: list[Edit], most: int = 8) -> list[Edit]:
     """Return some edits of a learner inside another, spread over all of them; the learner's own exam has them all."""
     return edits[:: max(1, len(edits) // most)]
 

@@ -17,8 +17,11 @@ import pytest
 from eigenwood import (
     SVC,
     SVR,
+    BaggingClassifier,
     BaggingRegressor,
     DecisionTreeRegressor,
+    Perceptron,
+    RandomForestClassifier,
     RandomForestRegressor,
     load,
     save,
@@ -34,13 +37,27 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 MORE = {
     "svm-loose": labelled(SVC(C=10.0, tol=0.5), two),
     "svm-regression-loose": labelled(SVR(C=10.0, tol=0.5), amounts, named(rows())),
+    "bagging-accuracy": labelled(
+        BaggingClassifier(Perceptron(max_iter=5), 4, max_samples=0.75, oob_score=True, resample=True, random_state=0),
+        two,
+    ),
+    "random-forest-accuracy": labelled(
+        RandomForestClassifier(6, max_features="oob", oob_score=True, random_state=0), two, named(rows())
+    ),
     "regression-tree-names": labelled(DecisionTreeRegressor(max_depth=2, random_state=0), amounts, named(rows())),
     "bagging-regression-names": labelled(BaggingRegressor(n_estimators=2, random_state=0), amounts, named(rows())),
     "random-forest-regression-oob": labelled(
         RandomForestRegressor(8, max_features="oob", oob_score=True, random_state=0), amounts, named(rows())
     ),
 }
-NAMES = [*(name for name in MAKERS if not name.startswith("pipeline")), *MORE]
+# What classes are made of matters little here, and intervals of the F1 score take their time.
+LEFT_OUT = (
+    "pipeline",
+    *(f"perceptron-{kind}" for kind in ("strings", "objects", "bool", "floats", "int8", "uint64")),
+    "bagging-oob",
+    "random-forest-oob",
+)
+NAMES = [*(name for name in MAKERS if not name.startswith(LEFT_OUT)), *MORE]
 
 MOVES = "counts how often a pair of coefficients moved; nothing is read from it"
 ROUNDED = "the solver's scores are float32: an error below their rounding is none (the loose samples have larger ones)"

@@ -12,8 +12,9 @@ from sklearn.pipeline import Pipeline
 from eigenwood.core.threads import one_blas_thread
 from eigenwood.errors import InputError
 from eigenwood.estimators.bagging import Bagging
-from eigenwood.estimators.ensemble_learning import Material, Workshop, last_step
+from eigenwood.estimators.ensemble_learning import Material, Workshop
 from eigenwood.estimators.ensemble_sampling import Draws, drawn_features
+from eigenwood.estimators.state import other_attributes
 from eigenwood.estimators.tree_verifying import NOT_WHOLE, has_seed, says_why_it_ended, stated_claim
 from eigenwood.estimators.watching import TIME_UP
 from eigenwood.proofs.claim import Certificate, Claim, at_most, claimed
@@ -79,7 +80,7 @@ def plain_params(learner: Any) -> dict[str, str]:
 
 def learner_certificate(learner: Any, given: Material) -> Certificate | None:
     """Return the certificate of a learner for the rows that it was given; None if it has no verifier of ours."""
-    parts = [step for _, step in learner.steps] if isinstance(learner, Pipeline) else [learner]
+    parts = parts_of(learner)
     if not all(hasattr(part, "FITTED") for part in parts):
         return None
     from eigenwood.estimators.registry import verify  # it knows all verifiers, and this one is among them
@@ -115,7 +116,7 @@ def refitted_claim(
     """Return the claim that learners which are fitted again say the same about all rows."""
     unproved = [number for number, found in enumerate(certificates) if found is None or found.holds is None]
     numbers = sorted({*unproved, *refitted_numbers(len(model), model.seed_)})
-    statement = f"rows on which {len(numbers)} of {len(model)} learners, fitted again, say something else"
+    statement = f"rows on which {len(numbers)} of {len(model)} learners, fitted again, say something else or are others"
     if len(model) == 1 and model.stop_reason_ == TIME_UP:
         return claimed(at_most("fitted again", statement, 0, 0), False, f"{statement}; {NOT_WHOLE}")
     n_others = 0
@@ -125,15 +126,19 @@ def refitted_claim(
         X = workshop.columns_of(number)
         fresh, stored = (model._said(learner, X, n_values, {}) for learner in (learnt.learner, model[number]))
         n_others += int((fresh != stored).reshape(X.shape[0], -1).any(axis=1).sum())
-        n_others += why_ended(learnt.learner) != why_ended(model[number])
+        n_others += n_other_attributes(learnt.learner, model[number])
     return at_most("fitted again", statement, n_others, 0)
 
 
-def why_ended(learner: Any) -> list[str]:
-    """Return why the fits of a learner, and of those inside it, ended."""
-    own = [getattr(last_step(learner), "stop_reason_", "")]
-    inside = getattr(last_step(learner), "estimators_", [])
-    return own + [reason for part in inside for reason in why_ended(part)] if isinstance(inside, list) else own
+def n_other_attributes(learner: Any, other: Any) -> int:
+    """Return how many fitted attributes of two learners of ours differ, or of the steps of two pipelines."""
+    pairs = zip(parts_of(learner), parts_of(other), strict=True)
+    return sum(len(other_attributes(*pair)) for pair in pairs if hasattr(pair[0], "FITTED"))
+
+
+def parts_of(learner: Any) -> list[Any]:
+    """Return the steps of a learner that is a pipeline, or itself."""
+    return [step for _, step in learner.steps] if isinstance(learner, Pipeline) else [learner]
 
 
 def refitted_numbers(n_learners: int, seed: int) -> list[int]:

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
-import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
@@ -25,7 +23,7 @@ from eigenwood.estimators.forest_verifying import verify_forest
 from eigenwood.estimators.kernel_perceptron import KernelPerceptron, verify_kernel_perceptron
 from eigenwood.estimators.pca import PCA, verify_pca
 from eigenwood.estimators.perceptron import Perceptron, verify_perceptron
-from eigenwood.estimators.state import OPTIONAL
+from eigenwood.estimators.state import OPTIONAL, other_attributes
 from eigenwood.estimators.svm import SVC, SVR, verify_machine
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor, verify_tree
 from eigenwood.estimators.watching import CALLED_OFF, FINISHED, TIME_UP
@@ -177,16 +175,8 @@ def fitted_again_claim(model: Any, X: Any, y: Any, sample_weight: Any) -> Claim:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         again.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
-    others = [name for name in model.FITTED if name != "certificate_" and not is_same(model, again, name)]
+    others = other_attributes(model, again)
     return at_most(name, "attributes that are others after another fit to these rows", len(others), 0)
-
-
-def is_same(model: Any, other: Any, name: str) -> bool:
-    """Return whether an attribute is the same in two models, or in none of them."""
-    if not (hasattr(model, name) and hasattr(other, name)):
-        return hasattr(model, name) == hasattr(other, name)
-    one, two = (value.toarray() if issparse(value) else value for value in (getattr(model, name), getattr(other, name)))
-    return np.array_equal(one, two) if isinstance(one, np.ndarray) else bool(one == two)
 
 
 def check_model(model: Any) -> None:

@@ -81,7 +81,7 @@ def agree(stated: Claim, again: Claim) -> bool:
     What a verifier cannot claim, because it lacks the rows for it, is nothing that could disagree.
     """
     if again.holds is None:
-        return True
+        return stated.holds is not False
     if stated.holds is not again.holds or (stated.bound is not None and again.bound is None):
         return False
     if stated.bound is None:  # a verifier that looks at the rows may have found a bound

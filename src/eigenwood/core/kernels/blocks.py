@@ -56,7 +56,7 @@ class Prepared(NamedTuple):
 def gram(X, Z, kernel: Kernel | KernelFunction, n_threads: int = 1) -> np.ndarray:
     """Return K with K[i, j] = k(X[i], Z[j]).
 
-    >>> import numpy as np
+    >>> from eigenwood.core.kernels.functions import POLYNOMIAL
     >>> gram(np.array([[1.0], [2.0]]), np.array([[3.0]]), Kernel(POLYNOMIAL, gamma=1.0, coef0=1.0, degree=2))
     array([[16.],
            [49.]])
