@@ -161,7 +161,8 @@ def mistakes_denied(X, y):
 def questions_changed(X, y):
     model = Pipeline([("model", DecisionTreeClassifier(random_state=0))]).fit(X, y)
     nodes = model[-1].nodes_
-    model[-1].nodes_ = nodes._replace(threshold=np.where(nodes.threshold != 0.0, nodes.threshold + 1.0, 0.0))
+    asks_for_number = (nodes.left != -1) & (np.diff(nodes.category_start) == 0)
+    model[-1].nodes_ = nodes._replace(threshold=nodes.threshold + asks_for_number)
     return model
 
 

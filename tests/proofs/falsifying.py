@@ -50,7 +50,7 @@ def edited_values(value: Any, rule: Any = None) -> Iterator[tuple[str, Any]]:
         yield from edited_certificates(value)
     elif isinstance(value, tuple) and hasattr(value, "_fields"):  # a tree or a forest
         for field in value._fields:
-            for kind, edited in edited_values(getattr(value, field)):
+            for kind, edited in list(edited_values(getattr(value, field)))[::2]:
                 yield f"{field} {kind}", value._replace(**{field: edited})
     elif isinstance(value, list):
         yield from edited_lists(value)
@@ -108,8 +108,10 @@ def edited_lists(value: list) -> Iterator[tuple[str, list]]:
     if len(value) > 1:
         yield "reversed", value[::-1]
         yield "the first twice", [value[0], value[0], *value[2:]]
-    yield "without the last", value[:-1]
-    places = {0, len(value) // 2, len(value) - 1} if hasattr(value[0], "FITTED") else range(len(value))
+    if value:
+        yield "without the last", value[:-1]
+    are_models = bool(value) and hasattr(value[0], "FITTED")
+    places = {0, len(value) // 2, len(value) - 1} if are_models else range(len(value))
     for place, part in ((place, value[place]) for place in sorted(places)):
         for kind, edited in edited_parts(part):
             yield f"[{place}] {kind}", [*value[:place], edited, *value[place + 1 :]]

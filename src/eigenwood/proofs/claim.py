@@ -80,12 +80,13 @@ def agree(stated: Claim, again: Claim) -> bool:
 
     What a verifier cannot claim, because it lacks the rows for it, is nothing that could disagree.
     """
+    alike = math.isclose(stated.value, again.value, rel_tol=ALIKE, abs_tol=ALIKE)
     if again.holds is None:
-        return stated.holds is not False
+        return bool(stated.holds) or (stated.holds is None and alike)
     if stated.holds is not again.holds or (stated.bound is not None and again.bound is None):
         return False
     if stated.bound is None:  # a verifier that looks at the rows may have found a bound
-        return math.isclose(stated.value, again.value, rel_tol=ALIKE, abs_tol=ALIKE)
+        return alike
     is_at_most = again.bound is not None and again.value <= again.bound
     keeps = stated.value <= stated.bound if is_at_most else stated.value >= stated.bound
     return not stated.holds or keeps
