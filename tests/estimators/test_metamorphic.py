@@ -109,7 +109,7 @@ def params_of(entry: Entry) -> dict[str, Any]:
 
 
 @every_entry
-@some(6)
+@some(4)
 @given(seed=SEEDS)
 def test_the_order_of_rows(entry, seed):
     case = case_of(entry, seed, holes_for(entry, seed))
@@ -119,7 +119,7 @@ def test_the_order_of_rows(entry, seed):
 
 
 @every_entry
-@some(6)
+@some(4)
 @given(seed=SEEDS)
 def test_a_weight_is_a_repeated_row(entry, seed):
     if not takes_weights(entry):
@@ -132,7 +132,7 @@ def test_a_weight_is_a_repeated_row(entry, seed):
 
 
 @pytest.mark.parametrize("entry", [one for one in ENTRIES if one.takes_tables], ids=lambda entry: entry.name)
-@some(6)
+@some(4)
 @given(seed=SEEDS)
 def test_a_weight_is_a_repeated_row_where_columns_are_categories(entry, seed):
     case = case_of(entry, seed, 0.2 * (seed % 2))
@@ -150,7 +150,7 @@ def test_a_weight_is_a_repeated_row_where_columns_are_categories(entry, seed):
 
 
 @every_entry
-@some(4)
+@some(3)
 @given(seed=SEEDS, power=st.integers(-20, 20))
 def test_the_unit_of_all_columns(entry, seed, power):
     name = entry.estimator.__name__
@@ -250,7 +250,7 @@ def test_threads_layouts_and_floats(entry, seed):
 # ---- beside scikit-learn -----------------------------------------------------------------------------------------
 
 
-@some(25)
+@some(12)
 @given(seed=SEEDS, power=st.floats(-4, 4), kernel=st.sampled_from(["linear", "rbf", "poly"]))
 def test_machines_cost_no_more_than_those_of_scikit_learn(seed, power, kernel):
     """Compared by the dual that both maximise, where both say that they are done."""
@@ -293,7 +293,7 @@ def scikit_kernel(name: str, X: np.ndarray, gamma: float) -> np.ndarray:
     return X @ X.T if name == "linear" else (gamma * X @ X.T + 1.0) ** 2
 
 
-@some(20)
+@some(12)
 @given(seed=SEEDS, power=st.integers(-10, 60), criterion=st.sampled_from(["gini", "entropy", "squared_error"]))
 def test_first_questions_gain_as_much_as_those_of_scikit_learn(seed, power, criterion):
     """Not at smaller scales: to scikit-learn, numbers that differ by less than 1e-7 are equal."""
@@ -313,7 +313,7 @@ def test_first_questions_gain_as_much_as_those_of_scikit_learn(seed, power, crit
     assert first_gain(model) == pytest.approx(gain if reference.node_count > 1 else 0.0, rel=1e-9, abs=1e-12)
 
 
-@some(20)
+@some(12)
 @given(seed=SEEDS, power=st.integers(-100, 100), solver=st.sampled_from(["auto", "full", "covariance_eigh"]))
 def test_components_are_those_of_scikit_learn_at_any_scale(seed, power, solver):
     rng = np.random.default_rng(seed)
