@@ -80,7 +80,8 @@ SHORT = (
     "table-encoder",
 )
 EVERY = [*(name for name in MAKERS if not name.startswith(LEFT_OUT)), *MORE]
-NAMES = EVERY if os.environ.get("EIGENWOOD_WHOLE_EXAM") else [*SHORT, *(name for name in MORE if "regression" not in name)]
+SOON = [*SHORT, *(name for name in MORE if "regression" not in name)]
+NAMES = EVERY if os.environ.get("EIGENWOOD_WHOLE_EXAM") else SOON
 
 MOVES = "counts how often a pair of coefficients moved; nothing is read from it"
 ROUNDED = "the solver's scores are float32: an error below their rounding is none (the loose samples have larger ones)"
