@@ -6,7 +6,6 @@ all, and what adds up squares may move by rounding. A machine is solved to ``tol
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA as ScikitPCA
 
 from eigenwood import PCA, SVC, SVR, DecisionTreeClassifier, DecisionTreeRegressor, verify
-from eigenwood.estimators.registry import CLASSIFICATION, ENTRIES, TRANSFORMATION, Entry
+from eigenwood.estimators.registry import CLASSIFICATION, ENTRIES, Entry
 from tests.estimators.exam import made, result, short, takes_weights
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -325,9 +324,6 @@ def test_components_are_those_of_scikit_learn_at_any_scale(seed, power, solver):
     assert verify(model, X * 2.0**power).holds
 
 
-def test_every_estimator_is_asked():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        names = {entry.estimator.__name__ for entry in ENTRIES}
-    assert {*TREES, *ENSEMBLES, *MACHINES, *PERCEPTRONS} <= names
-    assert all(entry.task in (CLASSIFICATION, "regression", TRANSFORMATION) for entry in ENTRIES)
+def test_what_is_named_above_is_registered():
+    """A name that is none would be asked nothing, and nobody would notice."""
+    assert {*TREES, *ENSEMBLES, *MACHINES, *PERCEPTRONS} <= {entry.estimator.__name__ for entry in ENTRIES}

@@ -137,10 +137,10 @@ class Rounding(NamedTuple):
         return DEVIATIONS * from_values + OF_TERMS * float(np.abs(beta) @ lengths) * float(lengths.max())
 
 
-def rounding_of(X: Any, kernel: Kernel | KernelFunction | None, room: Room, tol: float) -> Rounding:
+def rounding_of(X: Any, kernel: Kernel | KernelFunction | None, of_value: float, tol: float) -> Rounding:
     """Return how exact the kernel values of these rows are; without a kernel, X holds them."""
     diagonal = X.diagonal() if kernel is None else gram_diagonal(X, kernel)
-    return Rounding(value_rounding(X, kernel, room), tol, np.sqrt(np.abs(diagonal)))
+    return Rounding(of_value, tol, np.sqrt(np.abs(diagonal)))
 
 
 class Solved(NamedTuple):
@@ -224,7 +224,7 @@ class Machine(Watched, BaseEstimator, ABC):
         room = self._room()
 
         where, rule = sources(task.X, kernel, task.joined, room), self._rule(task)
-        errors = rounding_of(task.X, kernel, room, self.tol)
+        errors = rounding_of(task.X, kernel, where.rows[0].rounding, self.tol)
         begun = starts(task, None if start is None else self._begun(start, task))
         with closing(steps_of(where, task, rule, begun, room.n_threads)) as steps:
             outcome = watch.follow(
@@ -730,7 +730,8 @@ def verify_machine(model: SVC | SVR, X: Any, y: Any, sample_weight: Any = None) 
         sums = task.X @ betas
     else:
         sums = model._sums(task.X.astype(np.float64))
-    errors = rounding_of(task.X, model._checked_kernel(task, model.gamma_), model._room(), model.tol)
+    kernel = model._checked_kernel(task, model.gamma_)
+    errors = rounding_of(task.X, kernel, value_rounding(task.X, kernel, model._room()), model.tol)
     facts = []
     for column, problem in enumerate(task.problems):
         beta, scores = betas[problem.places(), column], sums[task.group[problem.places()], column]
@@ -747,16 +748,22 @@ def n_other_support(model: Machine, task: Task) -> int:
     others = task.places[found] != model.support_
     others |= task.codes[found] != np.repeat(np.arange(model.n_support_.size), model.n_support_)
     if model.kernel != "precomputed":
-        rows, vectors = task.X[task.group[found]], model.support_vectors_
-        others |= np.asarray(abs(dense(rows) - dense(vectors)).sum(axis=1)).ravel() != 0.0
+        others |= are_different(task.X[task.group[found]], model.support_vectors_)
     return int(others.sum())
+
+
+def are_different(rows: Any, others: Any) -> np.ndarray:
+    """Return for each of some rows whether it differs from the other in its place; what is sparse stays so."""
+    if sparse.issparse(rows) or sparse.issparse(others):
+        rows, others = sparse.csr_array(rows), sparse.csr_array(others)
+    return np.asarray(abs(rows - others).sum(axis=1)).ravel() != 0.0
 
 
 def stated_numbers(model: Machine, task: Task, facts: list[MachineFacts]) -> list[Stated]:
     """Return what the model states beside its coefficients."""
     gamma = gamma_value(type(model).__name__, model.gamma, task.X, task.joined_mass())
     shape = np.array([task.places.size, model.n_features_in_])
-    own = model._own_attributes(task, [0] * len(facts))
+    weights = model._own_attributes(task, [0] * len(facts)).get("class_weight_")
     gaps, violations = np.array([[one.primal - one.dual, one.violation] for one in facts]).T
     off_gaps, off_violations = np.array([[one.gap_rounding, 2.0 * one.rounding] for one in facts]).T
     return [
@@ -764,5 +771,5 @@ def stated_numbers(model: Machine, task: Task, facts: list[MachineFacts]) -> lis
         Stated(model.kkt_violation_, violations, off_violations),
         Stated(model.gamma_, gamma, SAME * gamma),
         Stated(model.shape_fit_, shape, SAME),
-        *(Stated(model.class_weight_, own[name], SAME * own[name]) for name in ("class_weight_",) if name in own),
+        *([] if weights is None else [Stated(model.class_weight_, weights, SAME * weights)]),
     ]
