@@ -7,6 +7,7 @@ import pickle
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -24,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import eigenwood
 from eigenwood.errors import InputError
+from eigenwood.estimators import watching
 from eigenwood.estimators.registry import BY_CLASS, ENTRIES
 from eigenwood.validation.categories import CategoricalFeatures
 from eigenwood.validation.ensembles import Learner, Metric
@@ -622,6 +624,24 @@ def test_a_fit_that_was_cut_short_claims_nothing(entry, params):
         pytest.skip("done before anybody looked at the clock")
     assert model.certificate_.holds is None
     assert eigenwood.verify(model, X, None if is_transformer(entry) else y).holds is None
+
+
+@every_candidate
+def test_verify_keeps_a_time_limit(entry, params, monkeypatch):
+    """A second passes whenever somebody looks at the clock: ``verify`` looks often, and ends when time is up."""
+    X, y = noisy(500)
+    y = () if is_transformer(entry) else (y,)
+    model = short(entry, params).fit(X, *y)
+    whole, looks = eigenwood.verify(model, X, *y), []
+    passing = SimpleNamespace(perf_counter=lambda: looks.append(1) or float(len(looks)))
+    monkeypatch.setattr(watching, "time", passing)
+    assert [claim.name for claim in eigenwood.verify(model, X, *y, time_limit=1e6)] == [claim.name for claim in whole]
+    for limit in (0.5, len(looks) / 3.0):
+        looks.clear()
+        *claims, last = eigenwood.verify(model, X, *y, time_limit=limit)
+        assert len(looks) <= limit + 10.0  # a fit looks a few times before it ends
+        assert (last.name, last.holds) == ("time limit", None)
+        assert [claim.name for claim in claims] == [claim.name for claim in whole][: len(claims)]
 
 
 @every_watched

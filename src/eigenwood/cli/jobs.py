@@ -69,14 +69,14 @@ def show(model: Path) -> None:
     out.print(model_summary(load(model)))
 
 
-def verify(model: Path, table: str, target: str | None) -> None:
+def verify(model: Path, table: str, target: str | None, time_limit: float | None) -> None:
     fitted = load(model)
     if hasattr(fitted, "predict"):
         run = run_beside(model)
         source, target = table_and_target(table, target or (run.target if run else None))
-        certificate, rows = verified(fitted, source, target, run)
+        certificate, rows = verified(fitted, source, target, run, time_limit)
     else:
-        certificate, rows = verified_rows(fitted, rows_of(table).source)
+        certificate, rows = verified_rows(fitted, rows_of(table).source, time_limit)
     out.print(certificate)
     out.print(f"Recomputed on {rows}: {certificate.verdict()}.")
     if not certificate.holds:

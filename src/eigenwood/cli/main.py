@@ -79,7 +79,14 @@ def show(model: MODEL) -> None:
 
 
 @app.command()
-def verify(model: MODEL, table: TABLE, target: TARGET = None) -> None:
+def verify(
+    model: MODEL,
+    table: TABLE,
+    target: TARGET = None,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0.1, help="Seconds; what was not checked by then is not claimed.")
+    ] = None,
+) -> None:
     """Recompute every claim of a model's certificate from the data it learnt from.
 
     Example:
@@ -88,7 +95,7 @@ def verify(model: MODEL, table: TABLE, target: TARGET = None) -> None:
 
     A PCA that reduce saved has no target; its table may be any that reduce takes.
     """
-    jobs().verify(model, table, target)
+    jobs().verify(model, table, target, time_limit)
 
 
 @app.command("reduce")

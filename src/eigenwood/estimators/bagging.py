@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -306,10 +307,11 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         self._judge(data, data.weights, self._heard(data, workshop), watch)
         return self
 
-    def _heard(self, data: BaggingData, workshop: Workshop) -> Tally:
+    def _heard(self, data: BaggingData, workshop: Workshop, check: Callable[[], None] = lambda: None) -> Tally:
         """Return what each learner says about the rows it did not see, all drawn and asked again."""
         tally = new_tally(data)
         for number, learner in enumerate(self.estimators_):
+            check()
             left = workshop.asked_again(number, learner).left
             if left is not None:
                 tally.hear(left)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,14 @@ from eigenwood.estimators.ensemble_learning import Material, Workshop
 from eigenwood.estimators.ensemble_sampling import Draws, drawn_features
 from eigenwood.estimators.state import other_attributes
 from eigenwood.estimators.tree_verifying import NOT_WHOLE, has_seed, says_why_it_ended, stated_claim
-from eigenwood.estimators.watching import TIME_UP
+from eigenwood.estimators.watching import TIME_UP, Deadline
 from eigenwood.proofs.claim import Certificate, Claim, at_most, claimed
 from eigenwood.validation.ensembles import check_query
 from eigenwood.validation.seeds import integer_seeds
 
 
-def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
-    """Return the certificate, recomputed from the rows that were given to ``fit``.
+def verify_bagging(model: Bagging, X, y, sample_weight, deadline: Deadline) -> Iterator[Claim]:
+    """Yield the claims, recomputed from the rows that were given to ``fit``.
 
     Every learner must have the features, seeds and parameters that were drawn for it. Its rows are drawn again: a
     learner of ours is verified on those it saw, and it is asked about the others, which must give the score that the
@@ -35,16 +35,19 @@ def verify_bagging(model: Bagging, X, y, sample_weight=None) -> Certificate:
     data = again._checked(X, y, sample_weight, {}, known=getattr(model, "classes_", None))
     draws = again._draws(data, model.seed_)
     workshop = again._workshop(data, draws, None, 1, asks=True)
-    tally = model._heard(data, workshop)
-    score = model._scored(data, data.weights, tally)
-    claims = [*model._proved(data, tally, score).claims, *model._stated_claims(score), drawn_claim(model, workshop)]
-    claims.append(stated_claim(differing(model, draws, data.has_text)))
-    certificates = [
-        learner_certificate(learner, workshop.given(number)) for number, learner in enumerate(model.estimators_)
-    ]
-    claims += worst_claims(certificates)
-    claims.append(refitted_claim(model, workshop, data.n_values(), certificates))
-    return Certificate(tuple(claims))
+    tally = model._heard(data, workshop, deadline.check)
+    score = model._scored(data, data.weights, tally, deadline.time_is_up)
+    deadline.check()
+    yield from model._proved(data, tally, score)
+    yield from model._stated_claims(score)
+    yield drawn_claim(model, workshop)
+    yield stated_claim(differing(model, draws, data.has_text))
+    certificates = []
+    for number, learner in enumerate(model.estimators_):
+        deadline.check()
+        certificates.append(learner_certificate(learner, workshop.given(number), deadline))
+    yield from worst_claims(certificates)
+    yield refitted_claim(model, workshop, data.n_values(), certificates, deadline)
 
 
 def differing(model: Bagging, draws: Draws, has_text: bool) -> list[str]:
@@ -78,18 +81,18 @@ def plain_params(learner: Any) -> dict[str, str]:
 # ---- learners, verified -------------------------------------------------------------------------------------------
 
 
-def learner_certificate(learner: Any, given: Material) -> Certificate | None:
+def learner_certificate(learner: Any, given: Material, deadline: Deadline) -> Certificate | None:
     """Return the certificate of a learner for the rows that it was given; None if it has no verifier of ours."""
     parts = parts_of(learner)
     if not all(hasattr(part, "FITTED") for part in parts):
         return None
-    from eigenwood.estimators.registry import verify  # it knows all verifiers, and this one is among them
+    from eigenwood.estimators.registry import recomputed_claims  # it knows all verifiers, and this one is among them
 
     X, claims = given.X, list[Claim]()
     for part in parts:
-        params = {} if hasattr(part, "transform") else {"sample_weight": given.fit_params.get("sample_weight")}
+        weights = None if hasattr(part, "transform") else given.fit_params.get("sample_weight")
         try:
-            claims += verify(part, X, given.y, **params).claims
+            claims += recomputed_claims(part, X, given.y, weights, deadline)
         except InputError as error:  # it cannot have learnt from these rows
             return Certificate((at_most("data", f"rows that the learner cannot have learnt from: {error}", 1, 0),))
         X = part.transform(X) if hasattr(part, "transform") else X
@@ -111,7 +114,11 @@ def worst_claims(certificates: Sequence[Certificate | None]) -> list[Claim]:
 
 
 def refitted_claim(
-    model: Bagging, workshop: Workshop, n_values: int, certificates: Sequence[Certificate | None]
+    model: Bagging,
+    workshop: Workshop,
+    n_values: int,
+    certificates: Sequence[Certificate | None],
+    deadline: Deadline,
 ) -> Claim:
     """Return the claim that learners which are fitted again say the same about all rows."""
     unproved = [number for number, found in enumerate(certificates) if found is None or found.holds is None]
@@ -121,6 +128,7 @@ def refitted_claim(
         return claimed(at_most("fitted again", statement, 0, 0), False, f"{statement}; {NOT_WHOLE}")
     n_others = 0
     for number in numbers:
+        deadline.check()
         with one_blas_thread():
             learnt = workshop.fitted(number)
         X = workshop.columns_of(number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from eigenwood.errors import InputError
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.state import FEATURE_STATE
-from eigenwood.proofs.claim import Certificate, Claim, at_most
+from eigenwood.estimators.watching import Deadline
+from eigenwood.proofs.claim import Claim, at_most
 from eigenwood.validation.arrays import check_rows, frame_of
 from eigenwood.validation.frames import Columns, check_columns
 from eigenwood.validation.params import Flag, Number, check_params
@@ -153,26 +155,29 @@ def _quoted(name: str) -> str:
     return repr(name) if "=" in str(name) else str(name)
 
 
-def verify_encoder(model: TableEncoder, X: Any) -> Certificate:
-    """Return what the encoded rows must show: medians in the middle, means of 0 and variances of 1."""
+def verify_encoder(model: TableEncoder, X: Any, deadline: Deadline) -> Iterator[Claim]:
+    """Yield what the encoded rows must show: medians in the middle, means of 0 and variances of 1."""
     columns = model._columns(X, reset=False)
     numbers = columns.numbers.astype(np.float64)
-    if numbers.shape[1] == 0:
-        return Certificate((categories_claim(model, columns.texts),))
-    filled = np.where(np.isnan(numbers), model.fill_, numbers)
-    encoded = (filled - model.mean_) / model.scale_
-    claims = [
-        at_most("medians", "share of a column's values that is too much on one side", off_medians(model, numbers), 0.0)
-    ]
+    if numbers.shape[1] > 0:
+        deadline.check()
+        off = off_medians(model, numbers)
+        yield at_most("medians", "share of a column's values that is too much on one side", off, 0.0)
+        deadline.check()
+        yield from scaling_claims(model, np.where(np.isnan(numbers), model.fill_, numbers))
+    deadline.check()
+    yield categories_claim(model, columns.texts)
+
+
+def scaling_claims(model: TableEncoder, filled: np.ndarray) -> Iterator[Claim]:
+    """Yield the claims about scaled columns without missing values."""
     if model.scale:
+        encoded = (filled - model.mean_) / model.scale_
         rounding = ROUNDING * float((1.0 + np.abs(model.mean_) / model.scale_).max())
         varies = filled.max(axis=0) > filled.min(axis=0)
         spread = np.abs(encoded.var(axis=0) - 1.0)[varies].max(initial=0.0)
-        claims.append(
-            at_most("means", "largest mean of an encoded column", np.abs(encoded.mean(axis=0)).max(), rounding)
-        )
-        claims.append(at_most("variances", "largest |variance - 1| of an encoded column that varies", spread, rounding))
-    return Certificate((*claims, categories_claim(model, columns.texts)))
+        yield at_most("means", "largest mean of an encoded column", np.abs(encoded.mean(axis=0)).max(), rounding)
+        yield at_most("variances", "largest |variance - 1| of an encoded column that varies", spread, rounding)
 
 
 def off_medians(model: TableEncoder, numbers: np.ndarray) -> float:

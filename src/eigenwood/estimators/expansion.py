@@ -17,8 +17,8 @@ from eigenwood.errors import InputError
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
-from eigenwood.estimators.watching import TIME_LIMIT, Watch, Watched
-from eigenwood.proofs.claim import Certificate, at_most
+from eigenwood.estimators.watching import TIME_LIMIT, Deadline, Watch, Watched
+from eigenwood.proofs.claim import Certificate, Claim, at_most
 from eigenwood.validation.arrays import check_matrix, check_room, check_rows, check_weights
 from eigenwood.validation.params import AnyOf, Choice, Flag, Number, check_params
 from eigenwood.validation.threads import N_JOBS, thread_count
@@ -256,6 +256,8 @@ def _dense(matrix: Any) -> np.ndarray:
     return matrix.toarray() if sparse.issparse(matrix) else matrix
 
 
-def verify_expansion(model: PolynomialExpansion, X: Any) -> Certificate:
-    """Return the certificate, recomputed on the rows given."""
-    return expansion_certificate(model, check_rows(model, X, reset=False, accept_sparse=True))
+def verify_expansion(model: PolynomialExpansion, X: Any, deadline: Deadline) -> Iterator[Claim]:
+    """Yield the claims, recomputed on the rows given."""
+    rows = check_rows(model, X, reset=False, accept_sparse=True)
+    deadline.check()
+    yield from expansion_certificate(model, rows)

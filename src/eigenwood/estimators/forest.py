@@ -309,10 +309,11 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
         self._judge(data, data.weights(), self._heard(data, draws), watch)
         return self
 
-    def _heard(self, data: TreeData, draws: Draws) -> Tally:
+    def _heard(self, data: TreeData, draws: Draws, check: Callable[[], None] = lambda: None) -> Tally:
         """Return what each tree says about the rows it did not see, all drawn and asked again."""
         tally = self._new_tally(data)
         for number, tree in enumerate(self._trees()):
+            check()
             tally.hear(said_of_others(tree, data, self._counts(draws, number)))
         return tally
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from eigenwood.core.forest.nodes import tree_at
@@ -17,16 +19,16 @@ from eigenwood.estimators.tree_verifying import (
     says_why_it_ended,
     stated_claim,
 )
-from eigenwood.estimators.watching import TIME_UP
+from eigenwood.estimators.watching import TIME_UP, Deadline
 from eigenwood.proofs.best_splits import Ground, data_seed
-from eigenwood.proofs.claim import Certificate, Claim, at_most, not_claimed
+from eigenwood.proofs.claim import Claim, at_most, not_claimed
 from eigenwood.proofs.forest import looked_at, tree_claims
 from eigenwood.proofs.questions import question_differences
 from eigenwood.validation.seeds import integer_seeds
 
 
-def verify_forest(model: RandomForest, X, y, sample_weight=None) -> Certificate:
-    """Return the certificate, recomputed from the rows that were given to ``fit``.
+def verify_forest(model: RandomForest, X, y, sample_weight, deadline: Deadline) -> Iterator[Claim]:
+    """Yield the claims, recomputed from the rows that were given to ``fit``.
 
     Every tree's rows are drawn again: those it saw must give the numbers of its nodes, no better question may be found
     at some of these, and it is asked about the rows it did not see, which must give the score that the model states.
@@ -35,21 +37,24 @@ def verify_forest(model: RandomForest, X, y, sample_weight=None) -> Certificate:
     """
     data = model._checked_query(model.categories_, model._class_lists(), X, y, sample_weight)
     if not has_all_categories(model.categories_, data.mixed.X, data.mixed.X):
-        return Certificate((stated_claim(["categories_"]),))
+        yield stated_claim(["categories_"])
+        return
     draws = model._draws(data, model.seed_)
-    tally = model._heard(data, draws)
+    tally = model._heard(data, draws, deadline.check)
     can_be_scored = model.bootstrap and (model._wants_score() or has_accuracy(data.labels))
-    score = model._scored(data, data.weights(), tally) if can_be_scored else None
+    score = model._scored(data, data.weights(), tally, deadline.time_is_up) if can_be_scored else None
+    deadline.check()
+    yield from model._proved(data, tally, score)
+    yield from model._stated_claims(score)
     nursery = model._nursery(data, draws, None, 1)._replace(max_features=model.max_features_)
     is_whole = len(model) > 1 or model.stop_reason_ != TIME_UP  # or time has cut the only tree short
-    claims = [*model._proved(data, tally, score).claims, *model._stated_claims(score)]
-    claims.append(stated_claim(differing(model, nursery)))
-    claims += looked_claims(model, nursery, is_whole)
+    yield stated_claim(differing(model, nursery))
+    yield from looked_claims(model, nursery, is_whole, deadline)
     if is_whole:
-        claims.append(regrown_claim(model, nursery))
+        yield regrown_claim(model, nursery, deadline)
     if model.max_features == OOB:
-        claims.append(choice_claim(model, nursery))
-    return Certificate(tuple(claims))
+        deadline.check()
+        yield choice_claim(model, nursery)
 
 
 # ---- stated numbers -----------------------------------------------------------------------------------------------
@@ -90,11 +95,12 @@ def choice_claim(model: RandomForest, nursery: Nursery) -> Claim:
 # ---- trees --------------------------------------------------------------------------------------------------------
 
 
-def looked_claims(model: RandomForest, nursery: Nursery, is_whole: bool) -> list[Claim]:
+def looked_claims(model: RandomForest, nursery: Nursery, is_whole: bool, deadline: Deadline) -> list[Claim]:
     """Return the claims about all trees, from what is found in each."""
     bins, is_whole = bins_of(model, nursery), is_whole and nursery.alpha == 0.0
     looked = []
     for number in range(len(model)):
+        deadline.check()
         ground = ground_of(model, nursery, number, bins, is_whole)
         looked.append(looked_at(tree_at(model.forest_, number), ground, data_seed(ground.target, number)))
     return tree_claims(looked, has_signs=bool(nursery.signs.any()), is_whole=is_whole)
@@ -126,12 +132,12 @@ def ground_of(
     )
 
 
-def regrown_claim(model: RandomForest, nursery: Nursery) -> Claim:
+def regrown_claim(model: RandomForest, nursery: Nursery, deadline: Deadline) -> Claim:
     """Return the claim that trees which are grown again have the same questions."""
-    numbers = range(1 if nursery.alpha == 0.0 else len(model))
-    n_others = sum(
-        question_differences(nursery.grown(number, nursery.counts(number))[0], tree_at(model.forest_, number))
-        for number in numbers
-    )
+    numbers, n_others = range(1 if nursery.alpha == 0.0 else len(model)), 0
+    for number in numbers:
+        deadline.check()
+        tree, _ = nursery.grown(number, nursery.counts(number))
+        n_others += question_differences(tree, tree_at(model.forest_, number))
     trees = "the first tree" if len(numbers) == 1 else f"{len(numbers)} trees"
     return at_most("first tree", f"questions of {trees}, grown again, that are other ones", n_others, 0)

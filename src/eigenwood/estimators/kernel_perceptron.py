@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,8 @@ from eigenwood.estimators.state import (
     PER_PROBLEM,
     POSITIVE,
 )
-from eigenwood.estimators.watching import TIME_LIMIT, Watch
-from eigenwood.proofs.claim import Certificate
+from eigenwood.estimators.watching import TIME_LIMIT, Deadline, Watch
+from eigenwood.proofs.claim import Claim
 from eigenwood.proofs.perceptron import PerceptronFacts, perceptron_certificate
 from eigenwood.proofs.separability import separability
 from eigenwood.validation.arrays import check_rows
@@ -327,8 +328,8 @@ def _history(blocks: list[np.ndarray], used: np.ndarray) -> dict:
     }
 
 
-def verify_kernel_perceptron(model: KernelPerceptron, data: Training) -> Certificate:
-    """Return the certificate, recomputed from the rows; γ is found without the perceptron."""
+def verify_kernel_perceptron(model: KernelPerceptron, data: Training, deadline: Deadline) -> Iterator[Claim]:
+    """Yield the claims, recomputed from the rows; γ is found without the perceptron."""
     if model.kernel == "precomputed":
         check_holds_rows("KernelPerceptron", data.places, model.support_)
     data = data._replace(weights=class_weights(model, model.class_weight, data))
@@ -337,11 +338,13 @@ def verify_kernel_perceptron(model: KernelPerceptron, data: Training) -> Certifi
     among = _support_gram(model, data)
     squares = np.einsum("ki,ij,kj->k", model.dual_coef_, among, model.dual_coef_) + model.intercept_**2
     facts = model._facts(_largest_similarity(model, data), wrong, squares)
-    if model.kernel == "precomputed":
-        return perceptron_certificate(facts)
-    kernel = resolved_kernel(model, model.gamma_)
-    margins = [separability(data.X, row, kernel, bool(model.fit_intercept)) for row in signs]
-    return perceptron_certificate(facts, margins)
+    margins = None
+    if model.kernel != "precomputed":
+        kernel, margins = resolved_kernel(model, model.gamma_), []
+        for row in signs:
+            deadline.check()
+            margins.append(separability(data.X, row, kernel, bool(model.fit_intercept)))
+    yield from perceptron_certificate(facts, margins)
 
 
 def _support_gram(model: KernelPerceptron, data: Training) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -44,21 +44,25 @@ from eigenwood.estimators.pca_routes import ROUTES, SETTLED, Request, Step, from
 from eigenwood.estimators.pca_sources import Source, Whole, trying
 from eigenwood.estimators.pca_units import BeyondRangeError, check_range, in_units, units_for, units_of_moments
 from eigenwood.estimators.state import AMOUNT, COUNT, FEATURE_STATE, FIT_STATE
-from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Watch, Watched
-from eigenwood.proofs.claim import Certificate
+from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Deadline, Watch, Watched
+from eigenwood.proofs.claim import Claim
 from eigenwood.proofs.pca import (
     FILLED,
     REFILLED,
     PcaFacts,
+    Pieces,
     Stated,
     Tolerances,
     change_of_holes,
+    excused,
     facts_from_rows,
     intervals,
     is_cut,
+    largest_variance_beside,
+    missed_claim,
     pca_certificate,
     turned_count,
-    with_excuses,
+    unsettled_claim,
     without_components,
 )
 from eigenwood.validation.arrays import check_matrix, check_rows
@@ -513,19 +517,34 @@ def facts_of(step: Step, attributes: dict[str, Any], limits: Tolerances) -> PcaF
 
 
 @one_blas_thread()
-def verify_pca(model: PCA, X: Any, sample_weight: Any = None) -> Certificate:
-    """Return the certificate, measured anew on the rows given, with a search for what was missed."""
+def verify_pca(model: PCA, X: Any, sample_weight: Any = None, *, deadline: Deadline) -> Iterator[Claim]:
+    """Yield the claims, measured anew on the rows given, and at the end what a search for larger variances finds."""
     limits, stated = tolerances(model, model.solver_, model.components_.dtype), stated_by(model)
-    pieces = row_pieces(model, X, sample_weight)
+    pieces = partial(each_in_time, row_pieces(model, X, sample_weight), deadline)
     facts = facts_from_rows(pieces, stated, limits)
     if model.missing == "em":
         change = change_of_holes(partial(filled_pieces, model, X), pieces, stated)
         facts = facts._replace(filling=None if change is None else ("one more round", change, REFILLED))
-    certificate = pca_certificate(facts)
-    if model.stop_reason_ == FINISHED and not is_cut(model.certificate_):
-        return certificate
+    is_settled = model.stop_reason_ == FINISHED and not is_cut(model.certificate_)
+    if not is_settled:
+        yield unsettled_claim(model.n_components_, model.stop_reason_)
     knew_all = facts.n_other_rows == 0 and facts.filling is None
-    return with_excuses(certificate, model.n_components_, model.stop_reason_, knew_all)
+    for claim in claims_about_rows(pieces, stated, facts):
+        yield claim if is_settled else excused(claim, knew_all)
+
+
+def claims_about_rows(pieces: Pieces, stated: Stated, facts: PcaFacts) -> Iterator[Claim]:
+    """Yield what follows from one look at the rows, and then what a search finds."""
+    yield from pca_certificate(facts)
+    if facts.variances.size > 0:
+        yield missed_claim(facts, largest_variance_beside(pieces, stated, facts))
+
+
+def each_in_time(pieces: Callable[[], Iterator], deadline: Deadline) -> Iterator:
+    """Yield the pieces, as long as there is time."""
+    for piece in pieces():
+        deadline.check()
+        yield piece
 
 
 def stated_by(model: PCA) -> Stated:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,8 @@ from eigenwood.errors import InputError
 from eigenwood.estimators.classifying import ScoringClassifier, joined_rows, problem_labels, scores_for_users
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import CLASS_STATE, COUNT, FEATURE_STATE, FIT_STATE, FLAG, PER_PROBLEM
-from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Outcome, Watch
-from eigenwood.proofs.claim import Certificate
+from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Deadline, Outcome, Watch
+from eigenwood.proofs.claim import Claim
 from eigenwood.proofs.perceptron import PerceptronFacts, perceptron_certificate
 from eigenwood.proofs.separability import separability
 from eigenwood.validation.arrays import check_numbers, check_rows, check_squares
@@ -359,11 +360,11 @@ def perceptron_facts(model: Perceptron, data: Training) -> list[PerceptronFacts]
     ]
 
 
-def verify_perceptron(model: Perceptron, data: Training) -> Certificate:
-    """Return the certificate, recomputed from the rows; γ is found without the perceptron."""
+def verify_perceptron(model: Perceptron, data: Training, deadline: Deadline) -> Iterator[Claim]:
+    """Yield the claims, recomputed from the rows; γ is found without the perceptron."""
     data = data._replace(weights=class_weights(model, model.class_weight, data))
-    margins = [
-        separability(data.X, signs, Kernel(LINEAR), bool(model.fit_intercept))
-        for signs in one_against_rest(data.classes)
-    ]
-    return perceptron_certificate(perceptron_facts(model, data), margins)
+    margins = []
+    for signs in one_against_rest(data.classes):
+        deadline.check()
+        margins.append(separability(data.X, signs, Kernel(LINEAR), bool(model.fit_intercept)))
+    yield from perceptron_certificate(perceptron_facts(model, data), margins)

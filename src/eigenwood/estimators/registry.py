@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
@@ -26,9 +26,9 @@ from eigenwood.estimators.perceptron import Perceptron, verify_perceptron
 from eigenwood.estimators.state import OPTIONAL, other_attributes
 from eigenwood.estimators.svm import SVC, SVR, verify_machine
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor, verify_tree
-from eigenwood.estimators.watching import CALLED_OFF, FINISHED, TIME_UP
+from eigenwood.estimators.watching import CALLED_OFF, FINISHED, TIME_LIMIT, TIME_UP, Deadline, OutOfTimeError
 from eigenwood.proofs.claim import Certificate, Claim, agreement_claim, at_most, not_claimed
-from eigenwood.validation.params import check_params
+from eigenwood.validation.params import check_params, check_values
 from eigenwood.validation.state import check_state
 from eigenwood.validation.targets import check_training
 
@@ -42,7 +42,7 @@ class Entry:
     name: str
     estimator: type
     task: str
-    verify: Callable[..., Certificate]
+    verify: Callable[..., Iterator[Claim]]
     tries: tuple[dict[str, Any], ...] = field(default=())
     takes_tables: bool = False  # categories and missing values themselves, without an encoder in front
     checks_rows: bool = False  # its verifier takes X, y and weights as they are
@@ -121,10 +121,13 @@ def entry_of(model: Any) -> Entry:
     return entry
 
 
-def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
+def verify(
+    model: Any, X: Any, y: Any = None, sample_weight: Any = None, *, time_limit: float | None = None
+) -> Certificate:
     """Return the model's certificate, with every claim recomputed from the data and the fitted numbers.
 
-    A pipeline is verified by its last step, on what the steps before it make of X.
+    A pipeline is verified by its last step, on what the steps before it make of X. After ``time_limit`` seconds the
+    certificate says that what it has not come to is not claimed.
 
     >>> from eigenwood import Perceptron, verify
     >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
@@ -132,31 +135,48 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cert
     >>> certificate.holds, certificate["mistakes"].value <= certificate["mistakes"].bound
     (True, True)
     """
+    check_values("verify", {"time_limit": TIME_LIMIT}, {"time_limit": time_limit})
+    deadline, claims = Deadline(time_limit), list[Claim]()
     if isinstance(model, Pipeline):
         for _, step in model.steps[:-1]:
             X = step.transform(X)
-        return verify(model.steps[-1][1], X, y, sample_weight)
-    entry = entry_of(model)
-    check_is_fitted(model)
-    check_model(model)
-    claims = list(recomputed(entry, model, X, y, sample_weight))
-    if hasattr(model, "certificate_"):
-        claims.append(agreement_claim(model.certificate_, Certificate(tuple(claims))))
-    if entry.fits_again and can_fit_again(model):
-        claims.append(fitted_again_claim(model, X, y, sample_weight))
+        model = model.steps[-1][1]
+    try:
+        for claim in recomputed_claims(model, X, y, sample_weight, deadline):
+            claims.append(claim)
+    except OutOfTimeError:
+        statement = "seconds have passed: what is not listed here was not checked"
+        claims.append(not_claimed("time limit", statement, time_limit or 0.0))
     return Certificate(tuple(claims))
 
 
-def recomputed(entry: Entry, model: Any, X: Any, y: Any, sample_weight: Any) -> Certificate:
+def recomputed_claims(model: Any, X: Any, y: Any, sample_weight: Any, deadline: Deadline) -> Iterator[Claim]:
+    """Yield all claims about a model; raise when time is up."""
+    entry = entry_of(model)
+    check_is_fitted(model)
+    check_model(model)
+    claims = list[Claim]()
+    for claim in claims_of_method(entry, model, X, y, sample_weight, deadline):
+        claims.append(claim)
+        yield claim
+    if hasattr(model, "certificate_"):
+        yield agreement_claim(model.certificate_, Certificate(tuple(claims)))
+    if entry.fits_again and can_fit_again(model):
+        yield fitted_again_claim(model, X, y, sample_weight, deadline)
+
+
+def claims_of_method(
+    entry: Entry, model: Any, X: Any, y: Any, sample_weight: Any, deadline: Deadline
+) -> Iterator[Claim]:
     """Return what the verifier of a method finds."""
     if entry.task == TRANSFORMATION:
-        return entry.verify(model, X, *(() if sample_weight is None else (sample_weight,)))
+        return entry.verify(model, X, *(() if sample_weight is None else (sample_weight,)), deadline=deadline)
     if entry.takes_tables or entry.checks_rows:
-        return entry.verify(model, X, y, sample_weight)
+        return entry.verify(model, X, y, sample_weight, deadline=deadline)
     data = check_training(
         model, X, y, sample_weight, accept_sparse=True, known=getattr(model, "classes_", None), reset=False
     )
-    return entry.verify(model, data)
+    return entry.verify(model, data, deadline=deadline)
 
 
 def can_fit_again(model: Any) -> bool:
@@ -164,17 +184,19 @@ def can_fit_again(model: Any) -> bool:
     return isinstance(getattr(model, "random_state", 0), Integral) and getattr(model, "from_zero_", True)
 
 
-def fitted_again_claim(model: Any, X: Any, y: Any, sample_weight: Any) -> Claim:
+def fitted_again_claim(model: Any, X: Any, y: Any, sample_weight: Any, deadline: Deadline) -> Claim:
     """Return that a fit to the same rows learns the same, to the last bit; one that was stopped cannot be repeated."""
     name = "fitted again"
     if getattr(model, "stop_reason_", FINISHED) in (TIME_UP, CALLED_OFF):
         return not_claimed(name, f"the fit was stopped: {model.stop_reason_}", 0)
     again = clone(model)
     if "time_limit" in model.PARAMS:
-        again.set_params(time_limit=None)
+        again.set_params(time_limit=deadline.time_limit())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         again.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+    if getattr(again, "stop_reason_", FINISHED) == TIME_UP:
+        raise OutOfTimeError
     others = other_attributes(model, again)
     return at_most(name, "attributes that are others after another fit to these rows", len(others), 0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ from eigenwood.core.margin.dual_svm import FELT, DualRule, DualStep, KernelRows,
 from eigenwood.core.margin.scores import linear_scores
 from eigenwood.core.margin.side_by_side import SideBySideStep
 from eigenwood.core.pieces import at_once
-from eigenwood.core.threads import results_of
+from eigenwood.core.threads import results_of, row_blocks
 from eigenwood.errors import InputError
 from eigenwood.estimators.classifying import scores_for_users
 from eigenwood.estimators.kernels import KERNEL_PARAMS, check_kernel_range, resolved_kernel
@@ -48,8 +49,8 @@ from eigenwood.estimators.svm_problems import (
     value_rounding,
     with_small_steps,
 )
-from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, TIME_UP, Watch, Watched
-from eigenwood.proofs.claim import Certificate
+from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, TIME_UP, Deadline, Watch, Watched
+from eigenwood.proofs.claim import Claim
 from eigenwood.proofs.svm import (
     MachineFacts,
     Stated,
@@ -85,6 +86,7 @@ LEAST_COST, LARGEST_COST = 1e-150, 1e150  # whose squares are numbers
 DEVIATIONS = 6.0  # of a normal error, which no score exceeds
 SAME = 1e-9  # a share by which what follows from the same rows may differ
 OF_TERMS = 1e-13  # by which a sum in float64 is off, as a share of its terms without their signs
+VERIFIED_VALUES = 2**24  # of the kernel, between two looks at the clock
 ONE_AGAINST_ONE, ONE_AGAINST_REST = SHAPES = ("ovo", "ovr")
 
 MACHINE_PARAMS = {
@@ -721,24 +723,35 @@ def problem_facts(
     return machine_facts(problem.dual, beta, scores, intercept, mass, problem.label, rounding, errors.tol)
 
 
-def verify_machine(model: SVC | SVR, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-    """Return the certificate, recomputed from the rows and the fitted numbers, in float64."""
+def verify_machine(model: SVC | SVR, X: Any, y: Any, sample_weight: Any, deadline: Deadline) -> Iterator[Claim]:
+    """Yield the claims, recomputed from the rows and the fitted numbers, in float64."""
     task = model._checked_task(X, y, sample_weight, reset=False)
     betas = betas_at(task.places, model.support_, unstacked(model.dual_coef_, model.n_support_))
     if model.kernel == "precomputed":
         check_holds_rows(type(model).__name__, task.places, model.support_)
         sums = task.X @ betas
     else:
-        sums = model._sums(task.X.astype(np.float64))
+        sums = sums_within(model, task.X.astype(np.float64), deadline)
     kernel = model._checked_kernel(task, model.gamma_)
     errors = rounding_of(task.X, kernel, value_rounding(task.X, kernel, model._room()), model.tol)
     facts = []
     for column, problem in enumerate(task.problems):
+        deadline.check()
         beta, scores = betas[problem.places(), column], sums[task.group[problem.places()], column]
         facts.append(problem_facts(task, column, beta, scores, float(model.intercept_[column]), errors))
-    certificate = machine_certificate(facts, model.tol, model.converged_)
-    more = support_claim(n_other_support(model, task)), stated_claim(stated_numbers(model, task, facts))
-    return Certificate((*certificate.claims, *more))
+    yield from machine_certificate(facts, model.tol, model.converged_)
+    deadline.check()
+    yield support_claim(n_other_support(model, task))
+    yield stated_claim(stated_numbers(model, task, facts))
+
+
+def sums_within(model: Machine, X: Any, deadline: Deadline) -> np.ndarray:
+    """Return the scores less b of some rows, a block at a time: there may not be time for all."""
+    sums = []
+    for rows in row_blocks(X.shape[0], max(1, VERIFIED_VALUES // max(1, model.support_.size))):
+        deadline.check()
+        sums.append(model._sums(X[rows]))
+    return np.concatenate(sums)
 
 
 def n_other_support(model: Machine, task: Task) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,9 @@ from sklearn.base import clone
 
 from eigenwood.core.tree.binning import MOST_CODES
 from eigenwood.estimators.tree_data import TreeData
-from eigenwood.estimators.watching import FINISHED, NO_GAIN, TIME_UP
+from eigenwood.estimators.watching import FINISHED, NO_GAIN, TIME_UP, Deadline, OutOfTimeError
 from eigenwood.proofs.best_splits import Ground, data_seed, looked_into, split_claims
-from eigenwood.proofs.claim import Certificate, Claim, at_most, not_claimed
+from eigenwood.proofs.claim import Claim, at_most, not_claimed
 from eigenwood.proofs.questions import Passed, odd_questions, passed, question_claim, question_differences
 from eigenwood.proofs.tree import NodeNumbers, mean_loss
 from eigenwood.validation.seeds import integer_seeds
@@ -27,8 +27,8 @@ NOT_WHOLE = "growth was stopped before its end"
 SHARES = ("min_samples_split", "min_samples_leaf")
 
 
-def verify_tree(model: DecisionTree, X, y, sample_weight=None) -> Certificate:
-    """Return the certificate, recomputed from the rows that were given to ``fit``.
+def verify_tree(model: DecisionTree, X, y, sample_weight, deadline: Deadline) -> Iterator[Claim]:
+    """Yield the claims, recomputed from the rows that were given to ``fit``.
 
     A tree that was cut back is grown again, if its ``random_state`` is a number. What was given to ``fit`` as ``X_val``
     is not here; no claim is made about the pruning then.
@@ -42,12 +42,14 @@ def verify_tree(model: DecisionTree, X, y, sample_weight=None) -> Certificate:
         after = mean_loss(model.nodes_, found.leaves[aside], data.taken(aside).target, model._criterion())
         pruning, learnt = (float(model.pruning_curve_[0, 2]), after), data.taken(learn)
         found = passed(model.nodes_, learnt.mixed.X)
+    deadline.check()
     numbers = model._numbers(learnt, found.leaves)
-    claims = [*model._proved(learnt, found.leaves, numbers, pruning).claims, stated_claim(differing(model, data, X))]
-    claims += searched_claims(model, learnt, found, numbers)
+    yield from model._proved(learnt, found.leaves, numbers, pruning)
+    yield stated_claim(differing(model, data, X))
+    deadline.check()
+    yield from searched_claims(model, learnt, found, numbers, deadline)
     if is_pruned(model):
-        claims.append(regrown_claim(model, data, X, y, sample_weight))
-    return Certificate(tuple(claims))
+        yield regrown_claim(model, data, X, y, sample_weight, deadline)
 
 
 def has_put_aside(model: DecisionTree, data: TreeData) -> bool:
@@ -147,14 +149,16 @@ def in_bins(X: Any, is_number: np.ndarray, max_bins: int | None) -> np.ndarray:
 # ---- the search for better questions ------------------------------------------------------------------------------
 
 
-def searched_claims(model: DecisionTree, data: TreeData, found: Passed, numbers: NodeNumbers) -> list[Claim]:
-    """Return the claims that follow from a search for better questions at some nodes of the tree."""
+def searched_claims(
+    model: DecisionTree, data: TreeData, found: Passed, numbers: NodeNumbers, deadline: Deadline
+) -> Iterator[Claim]:
+    """Yield the claims that follow from a search for better questions at some nodes of the tree."""
     tree, ground = model.nodes_, ground_of(model, data)
     exact = np.array([feature not in ground.bins for feature in range(data.mixed.X.shape[1])])
-    claims = [question_claim(odd_questions(tree, found, numbers.weight, exact, ground.rule))]
-    splits = looked_into(tree, found.leaves, numbers, ground, data_seed(data.target))
+    yield question_claim(odd_questions(tree, found, numbers.weight, exact, ground.rule))
+    splits = looked_into(tree, found.leaves, numbers, ground, data_seed(data.target), check=deadline.check)
     searched = split_claims([splits], ground.rule.at_random)
-    return [*claims, *(claim for claim in searched if claim.name != "leaves" or ground.is_whole)]
+    yield from (claim for claim in searched if claim.name != "leaves" or ground.is_whole)
 
 
 def ground_of(model: DecisionTree, data: TreeData) -> Ground:
@@ -189,14 +193,16 @@ def has_seed(model: Any) -> bool:
 # ---- trees that were cut back -------------------------------------------------------------------------------------
 
 
-def regrown_claim(model: DecisionTree, data: TreeData, X, y, sample_weight) -> Claim:
+def regrown_claim(model: DecisionTree, data: TreeData, X, y, sample_weight, deadline: Deadline) -> Claim:
     """Return the claim that the tree is found again when it is grown and cut back once more."""
     name = "grown again"
     statement = "questions, and lines of pruning_curve_, that are other ones when the tree is grown and pruned again"
     reason = why_not_regrown(model, data)
     if reason:
         return not_claimed(name, f"{statement}; {reason}", float("nan"))
-    fresh = clone(model).set_params(time_limit=None).fit(X, y, sample_weight=sample_weight)
+    fresh = clone(model).set_params(time_limit=deadline.time_limit()).fit(X, y, sample_weight=sample_weight)
+    if fresh.stop_reason_ == TIME_UP:
+        raise OutOfTimeError
     n_others = question_differences(model.nodes_, fresh.nodes_)
     return at_most(name, statement, n_others + line_differences(model.pruning_curve_, fresh.pruning_curve_), 0)
 

@@ -33,12 +33,14 @@ class Outcome(NamedTuple):
     n_rounds: int
 
 
-class Watch:
-    """Watches one fit; made in its first line, so that the clock starts there."""
+class OutOfTimeError(Exception):
+    """Leaves work that has no result before its end."""
 
-    def __init__(self, estimator: Any) -> None:
-        self._estimator = estimator
-        limit = estimator.time_limit
+
+class Deadline:
+    """A limit of time that begins now; None is no limit."""
+
+    def __init__(self, limit: float | None) -> None:
         self._deadline = None if limit is None else time.perf_counter() + limit
 
     def time_is_up(self) -> bool:
@@ -48,6 +50,26 @@ class Watch:
     def seconds_left(self) -> float | None:
         """Return the time that is left, at most 0 if none is; None without a limit."""
         return None if self._deadline is None else self._deadline - time.perf_counter()
+
+    def check(self) -> None:
+        """Raise if ``time_limit`` has passed."""
+        if self.time_is_up():
+            raise OutOfTimeError
+
+    def time_limit(self) -> float | None:
+        """Return the time that is left for a fit; raise if none is."""
+        left = self.seconds_left()
+        if left is not None and left <= 0.0:
+            raise OutOfTimeError
+        return left
+
+
+class Watch(Deadline):
+    """Watches one fit; made in its first line, so that the clock starts there."""
+
+    def __init__(self, estimator: Any) -> None:
+        super().__init__(estimator.time_limit)
+        self._estimator = estimator
 
     def follow(
         self,

@@ -15,7 +15,7 @@ A condition that is met by every right tree is looked for, so where rounding cou
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import NamedTuple
 from zlib import crc32
@@ -90,9 +90,18 @@ class Cuts(NamedTuple):
 
 
 def looked_into(
-    tree: Tree, leaves: np.ndarray, numbers: NodeNumbers, ground: Ground, seed: int, most: int | None = None
+    tree: Tree,
+    leaves: np.ndarray,
+    numbers: NodeNumbers,
+    ground: Ground,
+    seed: int,
+    most: int | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> Splits:
-    """Return what is found at some questions and leaves of a tree: at most so many of each, or √n of n."""
+    """Return what is found at some questions and leaves of a tree: at most so many of each, or √n of n.
+
+    ``check`` is called before each node, and may raise.
+    """
     rng, order = np.random.default_rng(seed), np.argsort(leaves, kind="stable")
     first, last = stretches(tree, leaves)
     if (last <= first).any():  # rows do not end where they should; that is another claim
@@ -101,6 +110,7 @@ def looked_into(
     mass = numbers.weight * numbers.impurity
 
     def node_at(place: int) -> Node:
+        check()
         return node_of(ground, order[first[place] : last[place]], lower[place], upper[place])
 
     questions = np.flatnonzero((tree.left != LEAF) & ~links_of(tree) & (not ground.rule.at_random))

@@ -44,13 +44,14 @@ class PcaFacts(NamedTuple):
     tolerance: float  # of a residual, relative to the largest variance
     rounding: float  # of everything else, relative
     filling: tuple[str, float, float] | None = None  # which change of the filled values, its size, and the bound
-    beside: float | None = None  # the largest variance found beside the components
     off_centre: float | None = None  # how far the mean is off, beside the standard deviation of all columns together
     total_error: float | None = None  # relative error of the stated total variance
     misstated: float | None = None  # the largest relative error of the other numbers that the model states
     interval_error: float | None = None  # how far intervals are from what residuals tell, beside the largest variance
     interval_bound: float = 0.0
     n_other_rows: int | None = None  # how many rows more or less the model says it has seen
+    n_rows: int = 0  # of weight above 0
+    degrees: float = 0.0  # of freedom: the weight of all rows, less 1
 
 
 class Tolerances(NamedTuple):
@@ -70,8 +71,6 @@ def pca_certificate(facts: PcaFacts) -> Certificate:
     claims.append(at_most("orthonormality", "largest entry of |V Vᵀ - I|", facts.skew, facts.rounding))
     claims.append(at_most("signs", "components whose largest entry is negative", facts.n_turned, 0))
     claims.append(trace_claim(facts))
-    if facts.beside is not None and facts.variances.size > 0:
-        claims.append(missed_claim(facts, facts.beside))
     claims.extend(stated_claims(facts))
     if facts.filling is not None:
         which, change, bound = facts.filling
@@ -148,17 +147,13 @@ def without_components(certificate: Certificate, n_components: int, reason: str)
     return Certificate((unsettled_claim(n_components, reason), *others))
 
 
-def with_excuses(certificate: Certificate, n_components: int, reason: str, knew_all: bool) -> Certificate:
+def excused(claim: Claim, knew_all: bool) -> Claim:
     """Return what was measured of a fit that was cut short: what it left undone is not claimed.
 
     ``knew_all`` is False where it has not seen all rows, or not known what stands in their holes.
     """
-    excused = CENTRAL if knew_all else (*CENTRAL, *OF_ALL_ROWS)
-    claims = (
-        claimed(claim, bool(claim.holds) or not claim.name.startswith(excused), f"{claim.statement}; cut short")
-        for claim in certificate
-    )
-    return Certificate((unsettled_claim(n_components, reason), *claims))
+    names = CENTRAL if knew_all else (*CENTRAL, *OF_ALL_ROWS)
+    return claimed(claim, bool(claim.holds) or not claim.name.startswith(names), f"{claim.statement}; cut short")
 
 
 def unsettled_claim(n_components: int, reason: str) -> Claim:
@@ -228,8 +223,16 @@ def facts_from_rows(pieces: Pieces, stated: Stated, tolerances: Tolerances) -> P
             residuals=facts.residuals * unit**2,
             kept_and_lost=facts.kept_and_lost * unit**2,
             total=facts.total * unit**2,
-            beside=None if facts.beside is None else facts.beside * unit**2,
         )
+
+
+def largest_variance_beside(pieces: Pieces, stated: Stated, facts: PcaFacts) -> float:
+    """Return the largest variance that is found at right angles to the stated components."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        unit = unit_of(pieces, stated)
+        look, V = Look(pieces, stated.mean, stated.scale * unit), stated.components.astype(np.float64).T
+        enough = most_beside(facts) / unit**2 * facts.degrees
+        return float(largest_beside(look, V, facts.n_rows, enough) / facts.degrees * unit**2)
 
 
 def unit_of(pieces: Pieces, stated: Stated) -> np.float64:
@@ -268,13 +271,14 @@ def facts_in_units(pieces: Pieces, stated: Stated, unit: np.float64, tolerances:
         rounding=tolerances.rounding,
     )
     return facts._replace(
-        beside=largest_beside(look, V, sums.n_rows, most_beside(facts) * degrees if variances.size else 0.0) / degrees,
         off_centre=length_of(sums.centre) / sums.weight / np.sqrt(facts.total) if sums.total > 0.0 else 0.0,
         total_error=beside(abs(stated.total - facts.total), facts.total),
         misstated=misstatement(stated, sums.weight),
         interval_error=interval_error(stated, facts),
         interval_bound=tolerances.agreement,
         n_other_rows=abs(stated.n_rows - sums.n_rows),
+        n_rows=sums.n_rows,
+        degrees=degrees,
     )
 
 

@@ -42,7 +42,9 @@ def class_columns(model: Pipeline, frame: pa.Table) -> dict[str, np.ndarray]:
     return {}
 
 
-def verified(model: Pipeline, table: Table, target: str, run: Run | None) -> tuple[Certificate, str]:
+def verified(
+    model: Pipeline, table: Table, target: str, run: Run | None, time_limit: float | None = None
+) -> tuple[Certificate, str]:
     """Return the certificate recomputed from the table, and which rows it was recomputed on.
 
     If the run says how its table was split, and this is that table, the rows are those the model learnt from.
@@ -55,14 +57,14 @@ def verified(model: Pipeline, table: Table, target: str, run: Run | None) -> tup
         rows = task.split(table.name, target, y, Settings(run.split.seed, run.split.test_fraction)).train
         words = f"the {rows.size} training rows"
     frame = frame_for(model, whole).take(rows)
-    return verify(model, frame, y[rows]), words
+    return verify(model, frame, y[rows], time_limit=time_limit), words
 
 
-def verified_rows(model: Any, source: Any) -> tuple[Certificate, str]:
+def verified_rows(model: Any, source: Any, time_limit: float | None = None) -> tuple[Certificate, str]:
     """Return the certificate of a model without a target, recomputed from all rows of a source, read in blocks."""
     names = getattr(model, "feature_names_in_", None)
     if isinstance(source, Path) and source.suffix.lower() == ".bed":
         people = genotypes(source)
-        return verify(model, people), f"all {people.n_people} people"
+        return verify(model, people, time_limit=time_limit), f"all {people.n_people} people"
     rows = blocks(source, columns=None if names is None else tuple(names))
-    return verify(model, rows), "all rows"
+    return verify(model, rows, time_limit=time_limit), "all rows"
