@@ -618,7 +618,7 @@ def assert_a_transformer_keeps_its_limit(entry):
 @every_watched
 def test_a_fit_that_was_cut_short_claims_nothing(entry, params):
     """Whatever ``verify`` says of it, it does not say that all is well."""
-    X, y = noisy(3000)
+    X, y = noisy(600)
     model = made(entry, params, time_limit=1e-6).fit(X, y)
     if model.stop_reason_ == "finished":
         pytest.skip("done before anybody looked at the clock")
@@ -629,7 +629,7 @@ def test_a_fit_that_was_cut_short_claims_nothing(entry, params):
 @every_candidate
 def test_verify_keeps_a_time_limit(entry, params, monkeypatch):
     """A second passes whenever somebody looks at the clock: ``verify`` looks often, and ends when time is up."""
-    X, y = noisy(500)
+    X, y = noisy(150)
     y = () if is_transformer(entry) else (y,)
     model = short(entry, params).fit(X, *y)
     whole, looks = eigenwood.verify(model, X, *y), []

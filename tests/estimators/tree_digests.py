@@ -22,7 +22,7 @@ import eigenwood as ew
 
 FILE = Path(__file__).with_suffix(".json")
 STRUCTURE = ("left", "right", "feature", "threshold", "default_left", "categories", "category_start", "n_rows", "value")
-FOREST_STRUCTURE = ("node_start", "inner", "feature", "threshold", "default_left", "categories", "n_rows", "value", "value_code")
+OF_FORESTS = ("node_start", "inner", "feature", "threshold", "default_left", "n_rows", "value_code", "value")
 CRITERIA = {
     "DecisionTreeClassifier": ("gini", "entropy", "error"),
     "DecisionTreeRegressor": ("squared_error", "absolute_error", "poisson"),
@@ -162,7 +162,7 @@ def digest(grown: Any) -> str:
     """Return the digest of a tree, a forest, or some trees."""
     made = hashlib.sha256()
     for tree in grown if isinstance(grown, list) else [grown]:
-        for name in STRUCTURE if hasattr(tree, "left") else FOREST_STRUCTURE:
+        for name in STRUCTURE if hasattr(tree, "left") else OF_FORESTS:
             array = np.ascontiguousarray(getattr(tree, name))
             wide = array.astype(np.float64) if array.dtype.kind == "f" else array.astype(np.int64)
             made.update(f"{name} {array.shape}".encode() + wide.tobytes())

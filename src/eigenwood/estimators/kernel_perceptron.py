@@ -342,8 +342,7 @@ def verify_kernel_perceptron(model: KernelPerceptron, data: Training, deadline: 
     if model.kernel != "precomputed":
         kernel, margins = resolved_kernel(model, model.gamma_), []
         for row in signs:
-            deadline.check()
-            margins.append(separability(data.X, row, kernel, bool(model.fit_intercept)))
+            margins.append(separability(data.X, row, kernel, bool(model.fit_intercept), deadline.check))
     yield from perceptron_certificate(facts, margins)
 
 

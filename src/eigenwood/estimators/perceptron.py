@@ -365,6 +365,5 @@ def verify_perceptron(model: Perceptron, data: Training, deadline: Deadline) -> 
     data = data._replace(weights=class_weights(model, model.class_weight, data))
     margins = []
     for signs in one_against_rest(data.classes):
-        deadline.check()
-        margins.append(separability(data.X, signs, Kernel(LINEAR), bool(model.fit_intercept)))
+        margins.append(separability(data.X, signs, Kernel(LINEAR), bool(model.fit_intercept), deadline.check))
     yield from perceptron_certificate(perceptron_facts(model, data), margins)

@@ -13,12 +13,14 @@ If the hull of some W comes as near to the origin as rounding lets us see, no hy
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import lsq_linear, nnls
 
 from eigenwood.core.kernels.blocks import gram, gram_diagonal
+from eigenwood.core.threads import one_blas_thread
 
 MOST_ROUNDS, MOST_MEMBERS = 60, 400  # beyond these the search stops with the margins it has: seconds, not hours
 JOIN_AT_ONCE = 32
@@ -51,16 +53,19 @@ class Separability(NamedTuple):
         return (self.radius / self.reached) ** 2
 
 
-def separability(X, signs: np.ndarray, kernel, intercept: bool) -> Separability:
-    """Return the margin of the widest hyperplane that separates the signs."""
+def separability(
+    X, signs: np.ndarray, kernel, intercept: bool, check: Callable[[], None] = lambda: None
+) -> Separability:
+    """Return the margin of the widest hyperplane that separates the signs; ``check`` is called often, and may raise."""
     constant = 1.0 if intercept else 0.0
     radius = float(np.sqrt(gram_diagonal(X, kernel).max() + constant))
     members = np.array([int(np.argmax(signs > 0)), int(np.argmax(signs < 0))])
     reached, limit = 0.0, np.inf
     for _ in range(MOST_ROUNDS):
-        weights, limit = nearest_point(
-            signed_products(X[members], X[members], signs[members], signs[members], kernel, constant)
-        )
+        check()
+        Q = signed_products(X[members], X[members], signs[members], signs[members], kernel, constant)
+        with one_blas_thread():  # BLAS is called for short vectors, for which threads only wait
+            weights, limit = nearest_point(Q)
         if limit <= AT_ORIGIN * radius:
             return Separability(0.0, limit, radius)
         kept = weights > 0
