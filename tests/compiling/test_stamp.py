@@ -49,7 +49,7 @@ def test_a_copy_has_the_same_stamp(copy):
 
 def test_any_edit_changes_the_stamp(copy):
     seen = {stamped()}
-    edits = ("core/tree/impurity.py", "core/bits.py", "proofs/tree.py", "compiling/dispatcher.py")
+    edits = ("core/tree/criteria.py", "core/bits.py", "proofs/tree.py", "compiling/dispatcher.py")
     for edit in edits:
         path = copy / edit
         path.write_text(path.read_text(encoding="utf-8") + "\n# \n", encoding="utf-8")

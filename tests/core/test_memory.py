@@ -6,13 +6,13 @@ import sys
 import numpy as np
 import pytest
 
-from eigenwood.core.memory import LARGE, room_for
+from eigenwood.core.memory import LARGE, lazy_zeros
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (7, 3), (LARGE // 8,), (LARGE, 3)], ids=str)
 @pytest.mark.parametrize("dtype", [np.float64, np.uint8])
 def test_room_is_zero_and_can_be_written(shape, dtype):
-    room = room_for(shape, dtype)
+    room = lazy_zeros(shape, dtype)
     assert (room.shape, room.dtype) == (shape, dtype)
     assert room.flags.c_contiguous
     assert room.flags.writeable
@@ -30,7 +30,7 @@ def resident_bytes():
 def test_what_is_not_written_does_not_count_and_all_goes_back():
     gc.collect()
     before, size = resident_bytes(), 256 << 20
-    room = room_for((size,), np.uint8)
+    room = lazy_zeros((size,), np.uint8)
     assert resident_bytes() - before < size // 8
     room[: size // 2] = 1
     assert resident_bytes() - before > size // 4

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from eigenwood.core.forest.nodes import Forest, tree_at
-from eigenwood.core.tree.nodes import Tree
+from eigenwood.core.forest.packing import Forest, tree_at
+from eigenwood.core.tree.types import Tree
 from eigenwood.estimators.registry import CLASSIFICATION, ENTRIES, REGRESSION, TRANSFORMATION, Entry
 
 # What says where a row stood in the table, not what was learnt from it.

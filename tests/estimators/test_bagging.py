@@ -35,7 +35,7 @@ from eigenwood import (
     DecisionTreeRegressor,
     Perceptron,
 )
-from eigenwood.core.tree.nodes import LEAF
+from eigenwood.core.tree.types import LEAF
 from eigenwood.errors import InputError, ModelFileError
 from eigenwood.estimators.bagging_verifying import refitted_numbers
 from eigenwood.estimators.ensemble_learning import seeds_in, with_seeds

@@ -27,9 +27,9 @@ from eigenwood import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from eigenwood.core.forest import crown
-from eigenwood.core.forest.growing import grown_tree
-from eigenwood.core.forest.nodes import tree_at
+from eigenwood.core.forest import batch_predict
+from eigenwood.core.forest.grow_batch import grown_tree
+from eigenwood.core.forest.packing import tree_at
 from eigenwood.errors import InputError
 from eigenwood.estimators import forest_growing, watching
 from eigenwood.estimators.forest_growing import feature_counts_to_try
@@ -997,7 +997,7 @@ def test_importances_are_asked_of_the_rows_of_the_fit():
 def any_rows_are_many(monkeypatch):
     """Let crowns be made for any number of rows."""
     for name in ("FEWEST_ROWS", "FEWEST_ENTRIES", "ENTRIES_PER_NODE"):
-        monkeypatch.setattr(crown, name, 0)
+        monkeypatch.setattr(batch_predict, name, 0)
 
 
 def with_holes(X):
@@ -1012,7 +1012,7 @@ def test_very_many_rows_get_the_same_answers(kind, form, any_rows_are_many, monk
     by_crowns = said(model, form(X))
     assert model._made["crowned"] is not None
     assert "walk" not in model._made
-    monkeypatch.setattr(crown, "FEWEST_ROWS", 10**9)
+    monkeypatch.setattr(batch_predict, "FEWEST_ROWS", 10**9)
     assert said(model, form(X)).tobytes() == by_crowns.tobytes()
     assert "walk" in model._made
 
@@ -1020,7 +1020,7 @@ def test_very_many_rows_get_the_same_answers(kind, form, any_rows_are_many, monk
 def test_a_number_missing_of_which_none_was_learnt(any_rows_are_many, monkeypatch):
     model, X = fitted(classes), with_holes(X_IRIS)
     found = model.predict_proba(X)
-    monkeypatch.setattr(crown, "FEWEST_ROWS", 10**9)
+    monkeypatch.setattr(batch_predict, "FEWEST_ROWS", 10**9)
     np.testing.assert_array_equal(found, model.predict_proba(X))
 
 

@@ -23,7 +23,7 @@ from sklearn.utils._testing import create_memmap_backed_data
 
 import eigenwood
 from eigenwood import DecisionTreeClassifier, DecisionTreeRegressor
-from eigenwood.core.tree.nodes import LEAF
+from eigenwood.core.tree.types import LEAF
 from eigenwood.errors import InputError
 from tests.estimators.exam import Recorder, assert_same_bits
 from tests.models.crafting import assert_one_sentence

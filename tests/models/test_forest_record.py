@@ -7,8 +7,8 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import eigenwood
-from eigenwood.core.forest.nodes import Forest, packed
-from eigenwood.core.forest.predicting import forest_means, walk_of
+from eigenwood.core.forest.packing import Forest, pack
+from eigenwood.core.forest.predict import forest_means, make_predictor
 from eigenwood.errors import InputError
 from eigenwood.estimators import registry
 from eigenwood.validation.forests import ForestNodes
@@ -33,7 +33,7 @@ class Grove(BaseEstimator):
     def fit(self, kind):
         case = cases.case(**KINDS[kind])
         self.n_features_in_ = case.X.shape[1]
-        self.forest_ = packed(case.trees, case.criterion, case.starts, case.bounded)
+        self.forest_ = pack(case.trees, case.criterion, case.starts, case.bounded)
         return self
 
 
@@ -56,8 +56,8 @@ def test_a_forest_comes_back_bit_for_bit(kind, path):
         assert found.dtype == given.dtype, name
         assert found.shape == given.shape, name
         assert found.tobytes() == given.tobytes(), name
-    expected = forest_means(walk_of(model.forest_), X).values
-    assert forest_means(walk_of(loaded.forest_), X).values.tobytes() == expected.tobytes()
+    expected = forest_means(make_predictor(model.forest_), X).values
+    assert forest_means(make_predictor(loaded.forest_), X).values.tobytes() == expected.tobytes()
 
 
 def test_a_file_is_little_larger_than_its_forest(path):

@@ -1,4 +1,4 @@
-"""A forest in plain loops: read this first, then core/forest/predicting.py."""
+"""A forest in plain loops: read this first, then core/forest/predict.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The decision tree in plain loops: read this first, then core/tree/growing.py.
+"""The decision tree in plain loops: read this first, then core/tree/grower.py.
 
 A node is a list of rows. To split it, try every question about every feature and keep the one whose answers are least
 mixed; then do the same with the rows of each answer. Among equals the first feature wins, and then the first question.
@@ -337,7 +337,7 @@ def bounds_below(data, node, parts, rules):
 
 
 def leaf_of(tree, x, categories=()):
-    """Return the leaf at which a row ends, in a tree as core/tree/nodes.py draws it."""
+    """Return the leaf at which a row ends, in a tree as core/tree/types.py draws it."""
     node = 0
     while tree.left[node] >= 0:
         answer, default_left = x[tree.feature[node]], tree.default_left[node]

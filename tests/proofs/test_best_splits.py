@@ -5,7 +5,7 @@ import pytest
 
 from eigenwood import DecisionTreeClassifier, DecisionTreeRegressor, verify
 from eigenwood.core.distinct import mixed
-from eigenwood.core.tree.nodes import with_leaves
+from eigenwood.core.tree.structure import with_leaves
 from eigenwood.proofs.best_splits import drawing_order, hashed, seed_at
 from eigenwood.proofs.questions import passed
 

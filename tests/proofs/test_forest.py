@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from eigenwood import RandomForestClassifier, RandomForestRegressor, verify
-from eigenwood.core.forest.nodes import joined, packed, tree_at
-from eigenwood.core.tree.nodes import with_leaves
+from eigenwood.core.forest.packing import joined, packed, tree_at
+from eigenwood.core.tree.structure import with_leaves
 from eigenwood.proofs.best_splits import Splits
 from eigenwood.proofs.forest import Looked, tree_claims
 from eigenwood.proofs.tree import TreeFit

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from eigenwood.estimators.ensemble_scoring import Misses
+from eigenwood.estimators.ensemble_scoring import OobResiduals
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.out_of_bag import (
     MOST_DRAWS,
@@ -140,11 +140,11 @@ def test_counts_and_rivals():
 
 def assessed(lefts, amounts, weights):
     """Return the numbers of learners, each of which says something (second) about some rows (first)."""
-    misses, counts = Misses(amounts, weights), np.zeros(len(amounts), dtype=np.int64)
+    residuals, counts = OobResiduals(amounts, weights), np.zeros(len(amounts), dtype=np.int64)
     for rows, said in lefts:
-        misses.hear(rows, said)
+        residuals.add(rows, said)
         counts[rows] += 1
-    return assessed_mean(misses.residuals(counts), weights)
+    return assessed_mean(residuals.residuals(counts), weights)
 
 
 def drawn_amounts(seed, n_rows=20, n_learners=6, n_outputs=1, in_common=0.7, chance=0.5):

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from eigenwood import DecisionTreeClassifier, DecisionTreeRegressor, verify
-from eigenwood.core.tree.branching import Target
-from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
+from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
+from eigenwood.core.tree.types import Target
 from eigenwood.proofs.tree import (
     below,
     bins_claim,
@@ -63,14 +63,14 @@ def rows_below(tree, leaves):
 def impurity(criterion, target, own, output):
     weights = target.weights[own] / target.weights[own].sum()
     if criterion in CLASSES.values():
-        shares = np.array([weights[target.labels[own, output] == k].sum() for k in range(3)])
+        shares = np.array([weights[target.class_codes[own, output] == k].sum() for k in range(3)])
         shares = shares[shares > 0]
         return {
             GINI: 1 - (shares**2).sum(),
             ENTROPY: -(shares * np.log2(shares)).sum(),
             ERROR: 1 - shares.max(),
         }[criterion]
-    y = target.amounts[own, output]
+    y = target.y[own, output]
     mean = weights @ y
     if criterion == SQUARED_ERROR:
         return weights @ (y - mean) ** 2
@@ -81,7 +81,7 @@ def impurity(criterion, target, own, output):
 
 def certificate_of(tree, leaves, target, criterion, pruning=None):
     numbers = node_numbers(tree, leaves, target, criterion)
-    return tree_certificate(tree, numbers, leaves, target, criterion, n_binned=0, signs=None, pruning=pruning)
+    return tree_certificate(tree, numbers, leaves, target, criterion, n_binned=0, monotonic_cst=None, pruning=pruning)
 
 
 # ---------------------------------------------------------------------------------- node by node
@@ -160,7 +160,7 @@ def test_categories_asked_again(split):
 
 def test_the_loss_of_classes_is_the_share_of_wrong_ones():
     model, X, target = grown("gini", n_outputs=2)
-    wrong = (model.predict(X) != target.labels).mean(axis=1)
+    wrong = (model.predict(X) != target.class_codes).mean(axis=1)
     found = mean_loss(model.nodes_, leaf_of_rows(model.nodes_, X), target, GINI)
     assert found == pytest.approx(np.average(wrong, weights=target.weights))
 
@@ -175,7 +175,7 @@ def test_the_loss_of_classes_is_the_share_of_wrong_ones():
 )
 def test_the_loss_of_amounts_is_their_distance(criterion, loss):
     model, X, target = grown(criterion)
-    expected = np.average(loss(target.amounts[:, 0], model.predict(X)), weights=target.weights)
+    expected = np.average(loss(target.y[:, 0], model.predict(X)), weights=target.weights)
     found = mean_loss(model.nodes_, leaf_of_rows(model.nodes_, X), target, AMOUNTS[criterion])
     assert found == pytest.approx(expected)
 

@@ -9,11 +9,11 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
-from eigenwood.core.forest import nodes
-from eigenwood.core.forest.nodes import Forest, joined, keeps_inner, packed, tree_at
-from eigenwood.core.forest.predicting import forest_leaves, forest_means, walk_of
-from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
-from eigenwood.core.tree.nodes import LEAF
+from eigenwood.core.forest import packing
+from eigenwood.core.forest.packing import Forest, joined, keeps_inner, pack, tree_at
+from eigenwood.core.forest.predict import forest_leaves, forest_means, make_predictor
+from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
+from eigenwood.core.tree.types import LEAF
 from eigenwood.errors import InputError
 from eigenwood.validation import forests
 from eigenwood.validation.forests import FOREST_ARRAYS, ForestNodes, forest_lists_known_categories
@@ -54,15 +54,15 @@ def case_of(kind):
 @cache
 def forest_of(kind):
     case = case_of(kind)
-    return packed(case.trees, case.criterion, case.starts, case.bounded)
+    return pack(case.trees, case.criterion, case.starts, case.bounded)
 
 
 def rule_of(forest):
     return CLASSES if forest.criterion[0] <= ERROR else AMOUNTS
 
 
-def check(forest, rule=None, n_features=N_FEATURES):
-    rules = {"n_features_in_": Size("n_features"), "forest_": rule or rule_of(forest)}
+def check(forest, params=None, n_features=N_FEATURES):
+    rules = {"n_features_in_": Size("n_features"), "forest_": params or rule_of(forest)}
     check_state("Who", rules, {"n_features_in_": n_features, "forest_": forest}, frozenset())
 
 
@@ -114,7 +114,7 @@ def wide(value):
 @pytest.mark.parametrize("kind", KINDS)
 def test_forests_of_real_trees_pass(kind):
     check(forest_of(kind))
-    check(forest_of(kind), rule=ANY)
+    check(forest_of(kind), params=ANY)
 
 
 def test_all_ways_of_keeping_are_among_them():
@@ -128,7 +128,7 @@ def test_trees_of_one_leaf_pass():
     grown = case_of("gini").trees
     leaf = cases.single_leaf([0.25, 0.75, 0.0])
     for trees in ([leaf], [leaf, *grown, leaf], [leaf] * 9):
-        check(packed(trees, GINI, [0, 3]))
+        check(pack(trees, GINI, [0, 3]))
 
 
 def test_a_joined_forest_passes():
@@ -146,7 +146,7 @@ def test_every_tree_of_a_forest_that_passes_is_a_tree(kind):
 def test_the_largest_amounts_pass():
     tree = case_of("squared error").trees[0]
     value = np.where(np.arange(tree.left.size) % 2, 1.0, -1.0)[:, None] * 1.1e150
-    forest = packed([tree._replace(value=value)] * 3, SQUARED_ERROR, [0, 1])
+    forest = pack([tree._replace(value=value)] * 3, SQUARED_ERROR, [0, 1])
     check(forest)
     assert all(np.isfinite(array).all() for array in tree_at(forest, 0))
 
@@ -257,7 +257,7 @@ SPOILED = [
 
 @pytest.mark.parametrize(("kind", "changes", "words"), SPOILED, ids=[f"{k} {[*c]} {w}" for k, c, w in SPOILED])
 def test_each_kind_of_wrong_forest_has_its_sentence(kind, changes, words):
-    assert words in refused(spoiled(kind, **changes), rule=rule_of(forest_of(kind)))
+    assert words in refused(spoiled(kind, **changes), params=rule_of(forest_of(kind)))
 
 
 @pytest.mark.parametrize("change", [longer, lambda array: np.append(array, array[:2]), shorter])
@@ -276,16 +276,16 @@ def test_an_impurity_that_must_not_be_there():
 
 @pytest.mark.parametrize("wrong", [None, 3, [], (), {"inner": 1}, "forest", np.zeros(3)])
 def test_no_forest(wrong):
-    assert refused(wrong, rule=CLASSES) == "must be a forest."
+    assert refused(wrong, params=CLASSES) == "must be a forest."
 
 
 def test_a_tree_is_no_forest():
-    assert refused(case_of("gini").trees[0], rule=CLASSES) == "must be a forest."
+    assert refused(case_of("gini").trees[0], params=CLASSES) == "must be a forest."
 
 
 def test_classes_are_no_amounts():
-    assert refused(forest_of("gini"), rule=AMOUNTS) == "must have a criterion among 3, 4, 5; got 0."
-    assert refused(forest_of("poisson"), rule=CLASSES) == "must have a criterion among 0, 1, 2; got 4."
+    assert refused(forest_of("gini"), params=AMOUNTS) == "must have a criterion among 3, 4, 5; got 0."
+    assert refused(forest_of("poisson"), params=CLASSES) == "must have a criterion among 0, 1, 2; got 4."
 
 
 @pytest.mark.parametrize("kind", ["gini", "squared error", "bounded amounts", "bounded shares", "absolute error"])
@@ -302,7 +302,7 @@ def test_another_criterion_or_bounds_where_values_stand_elsewhere(kind):
 
 def test_columns_that_are_not_there():
     assert refused(forest_of("gini"), n_features=2) == "must ask about features below 2; got 3."
-    leaf = packed([cases.single_leaf([0.5, 0.5])], GINI, [0, 2])
+    leaf = pack([cases.single_leaf([0.5, 0.5])], GINI, [0, 2])
     assert refused(leaf, n_features=0) == "must ask about features below 0; got 0."
 
 
@@ -350,7 +350,7 @@ def test_no_categories():
     numbers = np.full(4, -1)
     assert forest_lists_known_categories(forest_of("gini"), numbers)
     assert not forest_lists_known_categories(forest_of("gini"), labels(5, 5))
-    assert forest_lists_known_categories(packed([cases.single_leaf([1.0])], SQUARED_ERROR, [0, 1]), numbers)
+    assert forest_lists_known_categories(pack([cases.single_leaf([1.0])], SQUARED_ERROR, [0, 1]), numbers)
 
 
 # ---- parts --------------------------------------------------------------------------------------------------------
@@ -360,13 +360,13 @@ def test_no_categories():
 def test_right_children_are_those_of_the_core(kind):
     inner = np.concatenate([tree.left != LEAF for tree in case_of(kind).trees])
     places = forests.open_places(np.packbits(inner), inner.size)
-    assert_array_equal(forests.right_children(places)[inner], nodes.right_children(inner)[inner])
+    assert_array_equal(forests.right_children(places)[inner], packing.right_children(inner)[inner])
 
 
 def test_a_share_that_is_lost_in_rounding_has_an_impurity_yet():
     """Far weights in a Poisson forest: the mean of both sides is 0, though that of one is not."""
     tree = case_of("poisson").trees[0]
-    forest = packed([tree], POISSON, [0, 1])
+    forest = pack([tree], POISSON, [0, 1])
     weight = np.where(np.arange(forest.n_rows.size) % 2, 1e-300, 1e300)
     value = np.where(np.arange(forest.n_rows.size) % 2, 1e-100, 0.0)[:, None]
     forest = forest._replace(weight=weight, value=value, value_code=np.empty(0, dtype=np.uint8))
@@ -448,9 +448,9 @@ def test_after_an_accident_a_forest_is_refused_or_walks_as_the_textbook_says(kin
         if problem is not None or not forest_lists_known_categories(forest, n_labels):
             continue
         n_accepted += 1
-        walk, trees = walk_of(forest), [tree_at(forest, i) for i in range(forest.node_start.size - 1)]
-        assert_array_equal(forest_leaves(walk, X).nodes, naive.leaves(trees, X, case.categories))
-        means = forest_means(walk, X).values
+        predictor, trees = make_predictor(forest), [tree_at(forest, i) for i in range(forest.node_start.size - 1)]
+        assert_array_equal(forest_leaves(predictor, X).nodes, naive.leaves(trees, X, case.categories))
+        means = forest_means(predictor, X).values
         assert np.isfinite(means).all()
         assert_array_equal(means, naive.means(trees, X, case.categories))
         assert all(np.isfinite(array).all() for tree in trees for array in tree)
@@ -465,7 +465,7 @@ def test_a_large_forest_is_checked_in_an_instant():
     X, y = make_classification(8000, 10, n_classes=7, n_informative=8, flip_y=0.5, random_state=0)
     model = RandomForestClassifier(2, random_state=0, n_jobs=2).fit(X, y)
     trees = cases.from_scikit_learn(model) * 50
-    forest = packed(trees, GINI, [0, 7])
+    forest = pack(trees, GINI, [0, 7])
     begin = time.perf_counter()
     check(forest, n_features=10)
     seconds = time.perf_counter() - begin

@@ -42,23 +42,23 @@ def fingerprints(rows, codes):
     bits = real.view(np.uint64)
     marks = np.empty(row_count(rows), dtype=np.uint64)
     for i in range(marks.size):
-        total = mixed(np.uint64(codes[i]))
+        total = splitmix64(np.uint64(codes[i]))
         if indptr.size > 0:
             for k in range(indptr[i], indptr[i + 1]):
                 if data[k] != 0:
                     real[0] = data[k]
-                    total += mixed(bits[0] ^ mixed(np.uint64(indices[k] + 1)))
+                    total += splitmix64(bits[0] ^ splitmix64(np.uint64(indices[k] + 1)))
         else:
             for j in range(dense.shape[1]):
                 if dense[i, j] != 0:
                     real[0] = dense[i, j]
-                    total += mixed(bits[0] ^ mixed(np.uint64(j + 1)))
+                    total += splitmix64(bits[0] ^ splitmix64(np.uint64(j + 1)))
         marks[i] = total
     return marks
 
 
 @njit
-def mixed(bits):
+def splitmix64(bits):
     """Return 64 well-mixed bits (the finisher of SplitMix64)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

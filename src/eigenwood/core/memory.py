@@ -15,7 +15,7 @@ LARGE = 1 << 20  # bytes
 PRIVATE = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 
 
-def room_for(shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
+def lazy_zeros(shape: tuple[int, ...], dtype=np.float64) -> np.ndarray:
     """Return zeros. If they are many, a page of them counts from when it is first written, and all go back as soon as
     nobody holds the array.
     """

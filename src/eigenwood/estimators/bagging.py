@@ -26,9 +26,9 @@ from eigenwood.core.distinct import fingerprints
 from eigenwood.core.rows import rows_of
 from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_learning import (
-    Material,
+    BaggingFitter,
     Step,
-    Workshop,
+    TrainingData,
     added_answers,
     learner_steps,
     takes_weights,
@@ -43,7 +43,7 @@ from eigenwood.estimators.ensemble_sampling import (
     population_of,
     target_codes,
 )
-from eigenwood.estimators.ensemble_scoring import Answers, Ensemble, Misses, Tally
+from eigenwood.estimators.ensemble_scoring import Answers, Ensemble, OobAccumulator, OobResiduals
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
 from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -99,7 +99,7 @@ BAGGING_STATE = {
 class BaggingData(NamedTuple):
     """Checked training data; rows of weight 0 are gone."""
 
-    material: Material
+    material: TrainingData
     weights: np.ndarray
     places: np.ndarray  # where each row stood in what was given
     n_given: int
@@ -155,17 +155,17 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
             earlier = self._earlier(data, before)
             if len(earlier) == self.n_estimators:
                 warnings.warn("Warm-start fitting without increasing n_estimators does not add learners.", stacklevel=3)
-                return self._asked_again(data, watch) if self._wants_score() else self
+                return self._rescore(data, watch) if self._wants_score() else self
             seconds = self._check_metric(data)
             draws = self._draws(data, self._seed())
             self._check_features(draws, len(earlier))
             known_draws = self._known_draws(draws, data.places, len(earlier))
             threads = thread_count(type(self).__name__, self.n_jobs)
 
-            tally = new_tally(data)
-            workshop = self._workshop(data, draws, watch, threads, asks=self._wants_score())
+            oob = new_oob_accumulator(data)
+            fitter = self._fitter(data, draws, watch, threads, asks=self._wants_score())
             outcome = watch.follow(
-                learner_steps(workshop, earlier, self.n_estimators, threads, tally.hear),
+                learner_steps(fitter, earlier, self.n_estimators, threads, oob.add),
                 max_rounds=self.n_estimators - len(earlier),
                 fitted=lambda step: self._attributes(data, draws, step),
                 X=X,
@@ -176,7 +176,7 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
             for name, value in self._attributes(data, draws, outcome.step).items():
                 setattr(self, name, value)
             self.stop_reason_, self._draws_of_fit = outcome.reason, known_draws
-            self._judge(data, data.weights, tally, watch)
+            self._set_oob_score(data, data.weights, oob, watch)
             return self
 
     @property
@@ -227,7 +227,7 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
             rows, numbers = part_of(rows, kept, None), numbers[kept]
         population = population_of(fingerprints(rows_of(numbers), codes.astype(np.int64)), weights[kept])
         fit_params = {name: kept_values(value, kept, n_given) for name, value in routed.get("fit", {}).items()}
-        material = Material(rows, target, fit_params)
+        material = TrainingData(rows, target, fit_params)
         return BaggingData(material, weights[kept], kept, n_given, population, codes, labels, handed.has_text)
 
     def _earlier(self, data: BaggingData, before: dict) -> list:
@@ -269,14 +269,16 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
             )
         return draws
 
-    def _workshop(self, data: BaggingData, draws: Draws, watch: Watch | None, threads: int, *, asks: bool) -> Workshop:
+    def _fitter(
+        self, data: BaggingData, draws: Draws, watch: Watch | None, threads: int, *, asks: bool
+    ) -> BaggingFitter:
         learner, n_values = self._learner(), data.n_values()
         by_weights = not self.resample and takes_weights(learner)
         shared = None
         plain = by_weights and has_all_features(draws) and not data.material.fit_params
         if plain and type(learner) in (DecisionTreeClassifier, DecisionTreeRegressor):
             shared = learner._shared(data.material.X, data.material.y, threads)
-        return Workshop(
+        return BaggingFitter(
             learner,
             data.material,
             draws,
@@ -297,33 +299,35 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
             "has_text_": data.has_text,
         }
 
-    def _asked_again(self, data: BaggingData, watch: Watch):
+    def _rescore(self, data: BaggingData, watch: Watch):
         """Score the learners that are there."""
         draws = self._draws(data, self.seed_)
         self._check_features(draws, len(self))
         self._check_rows_of_fit(draws)
-        workshop = self._workshop(data, draws, None, 1, asks=True)
+        fitter = self._fitter(data, draws, None, 1, asks=True)
         self.stop_reason_ = FINISHED  # all learners are there: time can have cut nothing but the score
-        self._judge(data, data.weights, self._heard(data, workshop), watch)
+        self._set_oob_score(data, data.weights, self._oob_predictions(data, fitter), watch)
         return self
 
-    def _heard(self, data: BaggingData, workshop: Workshop, check: Callable[[], None] = lambda: None) -> Tally:
+    def _oob_predictions(
+        self, data: BaggingData, fitter: BaggingFitter, check: Callable[[], None] = lambda: None
+    ) -> OobAccumulator:
         """Return what each learner says about the rows it did not see, all drawn and asked again."""
-        tally = new_tally(data)
+        oob = new_oob_accumulator(data)
         for number, learner in enumerate(self.estimators_):
             check()
-            left = workshop.asked_again(number, learner).left
+            left = fitter.rescore(number, learner).left
             if left is not None:
-                tally.hear(left)
-        return tally
+                oob.add(left)
+        return oob
 
-    def _proved(self, data: BaggingData, tally: Tally, score: Score | None) -> Certificate:
+    def _certify(self, data: BaggingData, oob: OobAccumulator, score: Score | None) -> Certificate:
         """Return the claims about the fitted learners."""
         claims = [
             self._count_claim("learners", "learners that were fitted"),
             measured("rows drawn", "rows that each learner got, repeated ones counted", self.n_draws_),
         ]
-        return Certificate((*claims, *self._oob_claims(data, tally, score)))
+        return Certificate((*claims, *self._oob_claims(data, oob, score)))
 
     def _query(self, X) -> Any:
         check_is_fitted(self)
@@ -366,10 +370,10 @@ class Bagging(Ensemble, MetaEstimatorMixin, Watched, BaseEstimator):
         return tags
 
 
-def new_tally(data: BaggingData) -> Tally:
+def new_oob_accumulator(data: BaggingData) -> OobAccumulator:
     n_rows, of_classes = data.weights.size, data.labels is not None
-    misses = None if of_classes else Misses(data.material.y.reshape(n_rows, -1), data.weights)
-    return Tally(n_rows, data.n_values(), keeps_ballots=of_classes, misses=misses)
+    residuals = None if of_classes else OobResiduals(data.material.y.reshape(n_rows, -1), data.weights)
+    return OobAccumulator(n_rows, data.n_values(), keeps_ballots=of_classes, residuals=residuals)
 
 
 def kept_values(value: Any, kept: np.ndarray, n_rows: int) -> Any:
@@ -571,10 +575,10 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     def _right_means(self, data: BaggingData) -> np.ndarray:
         return np.eye(data.n_values())[data.codes]
 
-    def _vote_claims(self, data: BaggingData, tally: Tally) -> list[Claim]:
+    def _vote_claims(self, data: BaggingData, oob: OobAccumulator) -> list[Claim]:
         if self.n_classes_ < 2:
             return []
-        return vote_claims(assessed_vote(tally.ballots, data.codes, data.weights, self.n_classes_))
+        return vote_claims(assessed_vote(oob.ballots, data.codes, data.weights, self.n_classes_))
 
     def _store_answers(self, means: np.ndarray) -> None:
         self.oob_decision_function_ = means
@@ -688,8 +692,8 @@ class BaggingRegressor(RegressorMixin, Bagging):
     def _right_means(self, data: BaggingData) -> np.ndarray:
         return data.material.y.reshape(data.weights.size, -1)
 
-    def _vote_claims(self, data: BaggingData, tally: Tally) -> list[Claim]:
-        return tally.mean_claims(data.weights)
+    def _vote_claims(self, data: BaggingData, oob: OobAccumulator) -> list[Claim]:
+        return oob.mean_claims(data.weights)
 
     def _store_answers(self, means: np.ndarray) -> None:
         self.oob_prediction_ = means[:, 0] if means.shape[1] == 1 else means

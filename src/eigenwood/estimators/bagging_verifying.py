@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from eigenwood.core.threads import one_blas_thread
 from eigenwood.errors import InputError
 from eigenwood.estimators.bagging import Bagging
-from eigenwood.estimators.ensemble_learning import Material, Workshop
+from eigenwood.estimators.ensemble_learning import BaggingFitter, TrainingData
 from eigenwood.estimators.ensemble_sampling import Draws, drawn_features
 from eigenwood.estimators.state import other_attributes
 from eigenwood.estimators.tree_verifying import NOT_WHOLE, has_seed, says_why_it_ended, stated_claim
@@ -34,20 +34,20 @@ def verify_bagging(model: Bagging, X, y, sample_weight, deadline: Deadline) -> I
     again = clone(model)
     data = again._checked(X, y, sample_weight, {}, known=getattr(model, "classes_", None))
     draws = again._draws(data, model.seed_)
-    workshop = again._workshop(data, draws, None, 1, asks=True)
-    tally = model._heard(data, workshop, deadline.check)
-    score = model._scored(data, data.weights, tally, deadline.time_is_up)
+    fitter = again._fitter(data, draws, None, 1, asks=True)
+    oob = model._oob_predictions(data, fitter, deadline.check)
+    score = model._scored(data, data.weights, oob, deadline.time_is_up)
     deadline.check()
-    yield from model._proved(data, tally, score)
+    yield from model._certify(data, oob, score)
     yield from model._stated_claims(score)
-    yield drawn_claim(model, workshop)
+    yield drawn_claim(model, fitter)
     yield stated_claim(differing(model, draws, data.has_text))
     certificates = []
     for number, learner in enumerate(model.estimators_):
         deadline.check()
-        certificates.append(learner_certificate(learner, workshop.given(number), deadline))
+        certificates.append(learner_certificate(learner, fitter.given(number), deadline))
     yield from worst_claims(certificates)
-    yield refitted_claim(model, workshop, data.n_values(), certificates, deadline)
+    yield refitted_claim(model, fitter, data.n_values(), certificates, deadline)
 
 
 def differing(model: Bagging, draws: Draws, has_text: bool) -> list[str]:
@@ -61,11 +61,11 @@ def differing(model: Bagging, draws: Draws, has_text: bool) -> list[str]:
     return [name for name, right in is_right.items() if not right]
 
 
-def drawn_claim(model: Bagging, workshop: Workshop) -> Claim:
+def drawn_claim(model: Bagging, fitter: BaggingFitter) -> Claim:
     """Return the claim that every learner has the features, seeds and parameters that were drawn for it."""
     others = sum(
-        not np.array_equal(features, drawn_features(workshop.draws, number))
-        or plain_params(learner) != plain_params(workshop.unfitted(number))
+        not np.array_equal(features, drawn_features(fitter.draws, number))
+        or plain_params(learner) != plain_params(fitter.unfitted(number))
         for number, (learner, features) in enumerate(zip(model.estimators_, model.drawn_features_, strict=True))
     )
     statement = "learners whose features, seeds or parameters are not those that were drawn for them"
@@ -81,7 +81,7 @@ def plain_params(learner: Any) -> dict[str, str]:
 # ---- learners, verified -------------------------------------------------------------------------------------------
 
 
-def learner_certificate(learner: Any, given: Material, deadline: Deadline) -> Certificate | None:
+def learner_certificate(learner: Any, given: TrainingData, deadline: Deadline) -> Certificate | None:
     """Return the certificate of a learner for the rows that it was given; None if it has no verifier of ours."""
     parts = parts_of(learner)
     if not all(hasattr(part, "FITTED") for part in parts):
@@ -115,7 +115,7 @@ def worst_claims(certificates: Sequence[Certificate | None]) -> list[Claim]:
 
 def refitted_claim(
     model: Bagging,
-    workshop: Workshop,
+    fitter: BaggingFitter,
     n_values: int,
     certificates: Sequence[Certificate | None],
     deadline: Deadline,
@@ -130,8 +130,8 @@ def refitted_claim(
     for number in numbers:
         deadline.check()
         with one_blas_thread():
-            learnt = workshop.fitted(number)
-        X = workshop.columns_of(number)
+            learnt = fitter.fitted(number)
+        X = fitter.columns_of(number)
         fresh, stored = (model._said(learner, X, n_values, {}) for learner in (learnt.learner, model[number]))
         n_others += int((fresh != stored).reshape(X.shape[0], -1).any(axis=1).sum())
         n_others += n_other_attributes(learnt.learner, model[number])

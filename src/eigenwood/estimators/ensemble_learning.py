@@ -30,7 +30,7 @@ MOST_BLOCKS = 16  # of learners, whose answers are added up apart from each othe
 LEAST_SECONDS = 1e-9
 
 
-class Material(NamedTuple):
+class TrainingData(NamedTuple):
     """What learners learn from: trusted rows, their targets, and parameters for ``fit`` that were routed to them."""
 
     X: Any
@@ -38,7 +38,7 @@ class Material(NamedTuple):
     fit_params: dict[str, Any]
 
 
-class Left(NamedTuple):
+class OobPrediction(NamedTuple):
     """What a learner says about the rows it did not see."""
 
     rows: np.ndarray
@@ -51,7 +51,7 @@ class Learnt(NamedTuple):
     learner: Any
     features: np.ndarray
     whole: bool
-    left: Left | None
+    left: OobPrediction | None
 
 
 class Step(NamedTuple):
@@ -62,19 +62,19 @@ class Step(NamedTuple):
     last: bool
 
 
-class Maker(Protocol):
+class LearnerFitter(Protocol):
     """Makes learner number t, or asks one that was made before."""
 
     def made(self, number: int) -> Learnt | None: ...
 
-    def asked_again(self, number: int, learner: Any) -> Learnt: ...
+    def rescore(self, number: int, learner: Any) -> Learnt: ...
 
 
-class Workshop(NamedTuple):
+class BaggingFitter(NamedTuple):
     """All that is needed to make learner number t."""
 
     learner: Any  # to be cloned
-    material: Material
+    material: TrainingData
     draws: Draws
     by_weights: bool  # say how often a row was drawn by its weight, or give the rows themselves
     shared: Any  # what learners share that get all rows by weight (``_fit_shared`` takes it); None if nothing
@@ -104,7 +104,7 @@ class Workshop(NamedTuple):
         """Return a learner before it is fitted, with its own seeds."""
         return with_seeds(clone(self.learner), seeds_of(self.draws, number).learner)
 
-    def asked_again(self, number: int, learner: Any) -> Learnt:
+    def rescore(self, number: int, learner: Any) -> Learnt:
         """Return a learner that was fitted before."""
         features = drawn_features(self.draws, number)
         return Learnt(learner, features, True, self._left(learner, row_counts(self.draws, number), features))
@@ -120,25 +120,27 @@ class Workshop(NamedTuple):
         X, y, fit_params = self._given(counts, features)
         learner.fit(X, y, **fit_params)
 
-    def given(self, number: int) -> Material:
+    def given(self, number: int) -> TrainingData:
         """Return what a learner learnt from; its weights are among the parameters, if it got them."""
         return self._given(row_counts(self.draws, number), self._columns(drawn_features(self.draws, number)))
 
-    def _given(self, counts: np.ndarray, features: np.ndarray | None) -> Material:
+    def _given(self, counts: np.ndarray, features: np.ndarray | None) -> TrainingData:
         X, y, fit_params = self.material
         if self.by_weights:
-            return Material(part_of(X, None, features), y, {**fit_params, "sample_weight": counts.astype(np.float64)})
+            return TrainingData(
+                part_of(X, None, features), y, {**fit_params, "sample_weight": counts.astype(np.float64)}
+            )
         rows = np.repeat(np.arange(counts.size), counts)
         own = {name: value[rows] if is_by_rows(value, counts.size) else value for name, value in fit_params.items()}
-        return Material(part_of(X, rows, features), y[rows], own)
+        return TrainingData(part_of(X, rows, features), y[rows], own)
 
-    def _left(self, learner: Any, counts: np.ndarray, features: np.ndarray) -> Left | None:
+    def _left(self, learner: Any, counts: np.ndarray, features: np.ndarray) -> OobPrediction | None:
         if self.ask is None:
             return None
         rows = np.flatnonzero(counts == 0)
         if rows.size == 0:
-            return Left(rows, np.empty(0))
-        return Left(rows, self.ask(learner, part_of(self.material.X, rows, self._columns(features))))
+            return OobPrediction(rows, np.empty(0))
+        return OobPrediction(rows, self.ask(learner, part_of(self.material.X, rows, self._columns(features))))
 
     def _columns(self, features: np.ndarray) -> np.ndarray | None:
         return None if has_all_features(self.draws) else features
@@ -191,17 +193,17 @@ def takes_weights(learner: Any) -> bool:
 
 
 def learner_steps(
-    workshop: Maker, earlier: Sequence[Any], n_learners: int, n_threads: int, hear: Callable[[Left], None]
+    fitter: LearnerFitter, earlier: Sequence[Any], n_learners: int, n_threads: int, add: Callable[[OobPrediction], None]
 ) -> Iterator[Step]:
     """Yield the learners so far after each new one, in the order of their numbers; ``earlier`` ones are there already.
 
-    ``hear`` is told what each of them says about the rows it did not see, in the same order.
+    ``add`` is told what each of them says about the rows it did not see, in the same order.
     """
     config = get_config()  # of this thread; the others have their own
 
     def work(number: int) -> Learnt | None:
         with config_context(**config):
-            return workshop.asked_again(number, earlier[number]) if number < len(earlier) else workshop.made(number)
+            return fitter.rescore(number, earlier[number]) if number < len(earlier) else fitter.made(number)
 
     numbers = iter(range(n_learners))
     ready: dict[int, Learnt | None] = {}
@@ -219,7 +221,7 @@ def learner_steps(
                     yield Step(tuple(learnt), whole=False, last=False)
                     return
                 if found.left is not None:
-                    hear(found.left)
+                    add(found.left)
                 learnt.append(found._replace(left=None))
                 if len(learnt) > len(earlier) or len(earlier) == len(learnt) == n_learners:
                     yield Step(tuple(learnt), whole=True, last=len(learnt) == n_learners and found.whole)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eigenwood.core.forest.sampling import drawn_counts
+from eigenwood.core.forest.bootstrap import drawn_counts
 from eigenwood.errors import InputError
 
 MOST_DRAWS = 10**9

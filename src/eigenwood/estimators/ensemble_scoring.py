@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, get_scorer, r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.core.memory import room_for
+from eigenwood.core.memory import lazy_zeros
 from eigenwood.errors import InputError
-from eigenwood.estimators.ensemble_learning import Left
+from eigenwood.estimators.ensemble_learning import OobPrediction
 from eigenwood.estimators.ensemble_sampling import Draws, row_counts
 from eigenwood.estimators.watching import FINISHED, TIME_UP, Watch
 from eigenwood.proofs.claim import Certificate, Claim, claimed, measured
@@ -46,7 +46,7 @@ SMALL_CODES = (np.int8, np.int16, np.int32)
 RowScore = Callable[[np.ndarray], float]  # of the rows at these places
 
 
-class Misses:
+class OobResiduals:
     """Adds up how far learners are from the amounts of rows they did not see: few numbers for each row and learner."""
 
     def __init__(self, amounts: np.ndarray, weights: np.ndarray) -> None:
@@ -55,7 +55,7 @@ class Misses:
         self._masses: list[float] = []
         self._errors: list[float] = []
 
-    def hear(self, rows: np.ndarray, said: np.ndarray) -> None:
+    def add(self, rows: np.ndarray, said: np.ndarray) -> None:
         """Take note of what one learner says about some rows."""
         off = said - self._amounts[rows]  # near 0 where amounts are large: their squares keep their digits
         squares, weights = mean_squares(off), self._weights[rows]
@@ -69,18 +69,20 @@ class Misses:
         return Residuals(counts, self._sums, self._squares, np.array(self._masses), np.array(self._errors))
 
 
-class Tally:
-    """Adds up what learners say about rows they did not see; ``hear`` is called in the order of their numbers."""
+class OobAccumulator:
+    """Adds up what learners say about rows they did not see; ``add`` is called in the order of their numbers."""
 
-    def __init__(self, n_rows: int, n_values: int, *, keeps_ballots: bool, misses: Misses | None = None) -> None:
-        self.sums = room_for((n_rows, n_values))
+    def __init__(
+        self, n_rows: int, n_values: int, *, keeps_ballots: bool, residuals: OobResiduals | None = None
+    ) -> None:
+        self.sums = lazy_zeros((n_rows, n_values))
         self.counts = np.zeros(n_rows, dtype=np.int64)
         self.ballots: list[Ballot] = []
         self._code_type = next(kind for kind in SMALL_CODES if n_values <= np.iinfo(kind).max)
         self._keeps_ballots = keeps_ballots
-        self._misses = misses
+        self._misses = residuals
 
-    def hear(self, left: Left) -> None:
+    def add(self, left: OobPrediction) -> None:
         """Take note of one learner."""
         if left.rows.size == 0:
             return
@@ -90,13 +92,13 @@ class Tally:
         if self._keeps_ballots:
             self.ballots.append(Ballot(left.rows.astype(np.int32), said.argmax(axis=1).astype(self._code_type)))
         if self._misses is not None:
-            self._misses.hear(left.rows, said)
+            self._misses.add(left.rows, said)
 
     def means(self) -> np.ndarray:
         """Return the mean of what was said about each row; NaN where nobody was asked."""
         return self.sums / np.where(self.counts > 0, self.counts, np.nan)[:, None]
 
-    def heard(self) -> np.ndarray:
+    def rows(self) -> np.ndarray:
         """Return the rows about which somebody was asked."""
         return np.flatnonzero(self.counts)
 
@@ -143,7 +145,7 @@ class Ensemble(ABC):
         """Return what learners would say that are always right, shape (n_rows, n_values)."""
 
     @abstractmethod
-    def _vote_claims(self, data: Any, tally: Tally) -> list[Claim]:
+    def _vote_claims(self, data: Any, oob: OobAccumulator) -> list[Claim]:
         """Return what can be claimed about the vote, or about the mean."""
 
     @abstractmethod
@@ -151,7 +153,7 @@ class Ensemble(ABC):
         """Keep what the learners say about the rows they did not see."""
 
     @abstractmethod
-    def _proved(self, data: Any, tally: Tally, score: Score | None) -> Certificate:
+    def _certify(self, data: Any, oob: OobAccumulator, score: Score | None) -> Certificate:
         """Return the claims about the learners."""
 
     @property
@@ -261,42 +263,42 @@ class Ensemble(ABC):
                 f"{one_line(problem)}."
             ) from problem
 
-    def _judge(self, data: Any, weights: np.ndarray, tally: Tally, watch: Watch) -> None:
+    def _set_oob_score(self, data: Any, weights: np.ndarray, oob: OobAccumulator, watch: Watch) -> None:
         """Keep what the learners say about the rows they did not see, its score, and what is proved."""
-        score = self._scored(data, weights, tally, watch.time_is_up) if self._wants_score() else None
+        score = self._scored(data, weights, oob, watch.time_is_up) if self._wants_score() else None
         if score is not None and np.isnan(score.interval).any() and watch.time_is_up():
             self.stop_reason_ = TIME_UP
-        self._store_score(score, tally, data.places, data.n_given)
-        self.certificate_ = self._proved(data, tally, score)
+        self._store_score(score, oob, data.places, data.n_given)
+        self.certificate_ = self._certify(data, oob, score)
 
     def _scored(
-        self, data: Any, weights: np.ndarray, tally: Tally, time_is_up: Callable[[], bool] = lambda: False
+        self, data: Any, weights: np.ndarray, oob: OobAccumulator, time_is_up: Callable[[], bool] = lambda: False
     ) -> Score | None:
         """Return the score on rows out of bag, of rows with these weights; nothing if there are none, or too few."""
-        if tally.heard().size == 0:
+        if oob.rows().size == 0:
             return None
-        rows = tally.heard()
-        answers = self._answers(data, rows, tally.means()[rows])
+        rows = oob.rows()
+        answers = self._answers(data, rows, oob.means()[rows])
         share = float(answers.weights.sum() / weights.sum())
         metric = self.oob_score or True  # to verify, also without a wish
         score = self._by_metric(lambda: scored(metric, answers, share, self.seed_, time_is_up))
         return score if np.isfinite(score.value) else None  # R² of one row is none
 
-    def _store_score(self, score: Score | None, tally: Tally, places: np.ndarray, n_given: int) -> None:
+    def _store_score(self, score: Score | None, oob: OobAccumulator, places: np.ndarray, n_given: int) -> None:
         """Keep the score, and what was said about each row that was given; or nothing."""
         for name in ("oob_score_", "oob_interval_", "oob_decision_function_", "oob_prediction_"):
             self.__dict__.pop(name, None)
         if not self._wants_score():
             return
-        if not tally.counts.all():
+        if not oob.counts.all():
             warnings.warn(
                 "Some inputs do not have OOB scores. This probably means too few estimators were used to compute any "
-                f"reliable oob estimates. {type(self).__name__}: {(tally.counts == 0).sum()} of {tally.counts.size} "
+                f"reliable oob estimates. {type(self).__name__}: {(oob.counts == 0).sum()} of {oob.counts.size} "
                 "rows were seen by every learner; they are left out.",
                 stacklevel=5,
             )
-        means = np.full((n_given, tally.sums.shape[1]), np.nan)
-        means[places] = tally.means()
+        means = np.full((n_given, oob.sums.shape[1]), np.nan)
+        means[places] = oob.means()
         self._store_answers(means)
         if score is not None:
             self.oob_score_ = score.value
@@ -319,9 +321,9 @@ class Ensemble(ABC):
         stopped = f"{statement}, of {self.n_estimators}; stop_reason_ is '{self.stop_reason_}'"
         return claimed(measured(name, statement, len(self)), self.stop_reason_ == FINISHED, stopped)
 
-    def _oob_claims(self, data: Any, tally: Tally, score: Score | None) -> list[Claim]:
+    def _oob_claims(self, data: Any, oob: OobAccumulator, score: Score | None) -> list[Claim]:
         """Return the score, and what it can be explained by."""
-        return [] if score is None else [*score_claims(score), *self._vote_claims(data, tally)]
+        return [] if score is None else [*score_claims(score), *self._vote_claims(data, oob)]
 
 
 class KnownAnswers(BaseEstimator):
@@ -351,7 +353,7 @@ class KnownAmounts(RegressorMixin, KnownAnswers):
 
 
 def scored(metric: Any, answers: Answers, heard: float, seed: int, time_is_up: Callable[[], bool]) -> Score:
-    """Return the score of answers about rows out of bag; ``heard`` is their share of all rows."""
+    """Return the score of answers about rows out of bag; ``rows`` is their share of all rows."""
     name, score = metric_of(metric, answers)
     rows = np.arange(answers.y_true.shape[0])
     value = score(rows)

@@ -16,13 +16,13 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.distinct import fingerprints
-from eigenwood.core.forest.crown import Crowned, crowned, crowned_means, pays
-from eigenwood.core.forest.growing import Rooms
-from eigenwood.core.forest.nodes import Forest, joined, packed, tree_at
-from eigenwood.core.forest.predicting import Means, Walk, forest_leaves, forest_means, walk_of
+from eigenwood.core.forest.batch_predict import BatchForest, batch_means, make_batch_forest, pays
+from eigenwood.core.forest.grow_batch import WorkspacePool
+from eigenwood.core.forest.packing import Forest, joined, pack, tree_at
+from eigenwood.core.forest.predict import Means, Predictor, forest_leaves, forest_means, make_predictor
 from eigenwood.core.rows import rows_of
-from eigenwood.core.tree.nodes import Tree
-from eigenwood.core.tree.predicting import decision_path
+from eigenwood.core.tree.predict import decision_path
+from eigenwood.core.tree.types import Tree
 from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_learning import Step, learner_steps
 from eigenwood.estimators.ensemble_sampling import (
@@ -33,7 +33,7 @@ from eigenwood.estimators.ensemble_sampling import (
     row_counts,
     target_codes,
 )
-from eigenwood.estimators.ensemble_scoring import Answers, Misses, Tally
+from eigenwood.estimators.ensemble_scoring import Answers, OobAccumulator, OobResiduals
 from eigenwood.estimators.forest_gate import (
     BALANCED,
     BALANCED_SUBSAMPLE,
@@ -46,10 +46,10 @@ from eigenwood.estimators.forest_gate import (
     ForestGate,
 )
 from eigenwood.estimators.forest_growing import (
-    Nursery,
+    ForestFitter,
     feature_counts_to_try,
     oob_importances,
-    said_of_others,
+    predict_out_of_bag,
     tried_feature_counts,
 )
 from eigenwood.estimators.parameters import describe
@@ -113,36 +113,36 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
                 warnings.warn(
                     "Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=3
                 )
-                return self._asked_again(data, watch) if self._wants_score() else self
+                return self._rescore(data, watch) if self._wants_score() else self
             self._check_outputs(data, n_earlier)
             seconds = self._check_metric(data)
             draws = self._draws(data, self._seed())
             known_draws = self._known_draws(draws, data.places, n_earlier)
             threads = thread_count(type(self).__name__, self.n_jobs)
 
-            earlier, tally = [self._alone(i) for i in range(n_earlier)], self._new_tally(data)
-            nursery, curve, earlier = self._begun(self._nursery(data, draws, watch, threads), earlier, threads)
+            earlier, oob = [self._alone(i) for i in range(n_earlier)], self._new_oob_accumulator(data)
+            fitter, curve, earlier = self._begun(self._fitter(data, draws, watch, threads), earlier, threads)
             outcome = watch.follow(
-                learner_steps(nursery, earlier, self.n_estimators, threads, tally.hear),
+                learner_steps(fitter, earlier, self.n_estimators, threads, oob.add),
                 max_rounds=max(1, self.n_estimators - len(earlier)),
-                fitted=lambda step: self._attributes(nursery, curve, step),
+                fitted=lambda step: self._attributes(fitter, curve, step),
                 X=X,
                 y=y,
                 seconds_after=self._kept_for_score(seconds, watch),
             )
 
-            for name, value in self._attributes(nursery, curve, outcome.step).items():
+            for name, value in self._attributes(fitter, curve, outcome.step).items():
                 setattr(self, name, value)
             self.stop_reason_, self._draws_of_fit = outcome.reason, known_draws
             if self._is_choosing():
                 self.stop_reason_ = TIME_UP
-            self._judge(data, data.weights(), tally, watch)
+            self._set_oob_score(data, data.weights(), oob, watch)
             return self
 
     def apply(self, X):
         """Return the leaf of each tree in which each row of X ends, shape (n_rows, n_trees)."""
         rows = self._query(X)
-        found = forest_leaves(self._walk(), rows, self._threads(rows))
+        found = forest_leaves(self._predictor(), rows, self._threads(rows))
         self._refuse_infinity(rows, found.met_infinity)
         return found.nodes.astype(np.int64)
 
@@ -221,20 +221,20 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
     def _draws(self, data: TreeData, seed: int) -> Draws:
         """Return how the trees draw their rows."""
         n_features = data.mixed.X.shape[1]
-        codes = target_codes(data.target.labels if data.labels else data.target.amounts)
+        codes = target_codes(data.target.class_codes if data.labels else data.target.y)
         population = population_of(fingerprints(rows_of(data.mixed.X), codes.astype(np.int64)), data.weights())
         n_rows = population.n_meant()
         if self.bootstrap:
             n_rows = draw_count(type(self).__name__, self.max_samples, population, with_replacement=True)
         return Draws(population, n_rows, bool(self.bootstrap), n_features, n_features, False, seed)
 
-    def _nursery(self, data: TreeData, draws: Draws, watch: Watch | None, threads: int) -> Nursery:
+    def _fitter(self, data: TreeData, draws: Draws, watch: Watch | None, threads: int) -> ForestFitter:
         """Return what grows tree number t."""
         n_features = data.mixed.X.shape[1]
         n_tried = self._feature_count(n_features)
         # all columns that are kept by their rare entries are read at every node, drawn or not
         rare_share = min(0.5, max(n_tried / n_features, 1e-9))
-        return Nursery(
+        return ForestFitter(
             data,
             self._binned(data, threads, rare_share),
             draws,
@@ -242,13 +242,15 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
             criterion=self._criterion(),
             factors=self._factors(data),
             # shares of rows are of all rows, also of those that a tree does not see
-            rule=lambda weights: self._rule(data.weighted(weights), data.n_rows(), float(weights.sum())),
-            signs=np.array(np.zeros(n_features) if self.monotonic_cst is None else self.monotonic_cst, dtype=np.int64),
+            params=lambda weights: self._growth_params(data.weighted(weights), data.n_rows(), float(weights.sum())),
+            monotonic_cst=np.array(
+                np.zeros(n_features) if self.monotonic_cst is None else self.monotonic_cst, dtype=np.int64
+            ),
             max_leaves=0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
             alpha=float(self.ccp_alpha),
             max_features=n_tried,
             asks=self._wants_score(),
-            rooms=Rooms(),
+            workspaces=WorkspacePool(),
             watch=watch,
         )
 
@@ -258,73 +260,79 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
             return False
         return len(self.oob_curve_) > 0 or self.stop_reason_ == TIME_UP
 
-    def _begun(self, nursery: Nursery, earlier: list[Forest], threads: int) -> tuple[Nursery, np.ndarray, list]:
+    def _begun(
+        self, fitter: ForestFitter, earlier: list[Forest], threads: int
+    ) -> tuple[ForestFitter, np.ndarray, list]:
         """Return what grows trees with the right number of features, the errors of all numbers, and trees that stay."""
         nothing_tried = np.empty((0, 2))
         if self.max_features != OOB:
-            return nursery, nothing_tried, earlier
+            return fitter, nothing_tried, earlier
         if earlier and not self._is_choosing():
-            return nursery._replace(max_features=self.max_features_), self.oob_curve_, earlier
+            return fitter._replace(max_features=self.max_features_), self.oob_curve_, earlier
         curve = self.oob_curve_ if earlier else nothing_tried
-        max_features, ready, curve = tried_feature_counts(nursery, self.n_estimators, threads, curve, earlier)
-        nursery = nursery._replace(max_features=max_features)
-        if nursery.time_is_up():  # no tree will be added one by one: those that are done stay together
-            return nursery, curve, ready
-        return nursery._replace(ready=ready), curve, []
+        max_features, ready, curve = tried_feature_counts(fitter, self.n_estimators, threads, curve, earlier)
+        fitter = fitter._replace(max_features=max_features)
+        if fitter.time_is_up():  # no tree will be added one by one: those that are done stay together
+            return fitter, curve, ready
+        return fitter._replace(ready=ready), curve, []
 
     def _alone(self, number: int) -> Forest:
         """Return one tree as a forest of its own."""
         bounded = bool(self.forest_.bounded[0])
-        return packed([tree_at(self.forest_, number)], self._criterion(), self.forest_.output_start, bounded)
+        return pack([tree_at(self.forest_, number)], self._criterion(), self.forest_.output_start, bounded)
 
     # ---- after the trees have grown
 
-    def _attributes(self, nursery: Nursery, curve: np.ndarray, step: Step) -> dict:
+    def _attributes(self, fitter: ForestFitter, curve: np.ndarray, step: Step) -> dict:
         """Return the fitted attributes that some trees stand for."""
-        data, features = nursery.data, nursery.binned.features
+        data, features = fitter.data, fitter.binned.features
         return {
             "forest_": joined(*(learnt.learner for learnt in step.learnt)),
             "n_outputs_": data.target.starts.size - 1,
-            "max_features_": nursery.max_features,
+            "max_features_": fitter.max_features,
             "oob_curve_": curve,
             "categories_": data.mixed.categories,
             "is_categorical_": np.array([labels is not None for labels in data.mixed.categories]),
             "has_missing_": features.missing >= 0,
             "n_binned_": int((~features.exact).sum()),
-            "n_draws_": nursery.draws.n_rows,
-            "seed_": nursery.draws.seed,
+            "n_draws_": fitter.draws.n_rows,
+            "seed_": fitter.draws.seed,
             "_made": OnDemand(),
         }
 
-    def _new_tally(self, data: TreeData) -> Tally:
-        misses = None if data.labels else Misses(data.target.amounts, data.weights())
-        return Tally(data.n_rows(), int(data.target.starts[-1]), keeps_ballots=len(data.labels) == 1, misses=misses)
+    def _new_oob_accumulator(self, data: TreeData) -> OobAccumulator:
+        residuals = None if data.labels else OobResiduals(data.target.y, data.weights())
+        return OobAccumulator(
+            data.n_rows(), int(data.target.starts[-1]), keeps_ballots=len(data.labels) == 1, residuals=residuals
+        )
 
-    def _asked_again(self, data: TreeData, watch: Watch):
+    def _rescore(self, data: TreeData, watch: Watch):
         """Score the trees that are there."""
         self._check_outputs(data, len(self))
         draws = self._draws(data, self.seed_)
         self._check_rows_of_fit(draws)
         self.stop_reason_ = FINISHED  # all learners are there: time can have cut nothing but the score
-        self._judge(data, data.weights(), self._heard(data, draws), watch)
+        self._set_oob_score(data, data.weights(), self._oob_predictions(data, draws), watch)
         return self
 
-    def _heard(self, data: TreeData, draws: Draws, check: Callable[[], None] = lambda: None) -> Tally:
+    def _oob_predictions(
+        self, data: TreeData, draws: Draws, check: Callable[[], None] = lambda: None
+    ) -> OobAccumulator:
         """Return what each tree says about the rows it did not see, all drawn and asked again."""
-        tally = self._new_tally(data)
+        oob = self._new_oob_accumulator(data)
         for number, tree in enumerate(self._trees()):
             check()
-            tally.hear(said_of_others(tree, data, self._counts(draws, number)))
-        return tally
+            oob.add(predict_out_of_bag(tree, data, self._counts(draws, number)))
+        return oob
 
-    def _proved(self, data: TreeData, tally: Tally, score: Score | None) -> Certificate:
+    def _certify(self, data: TreeData, oob: OobAccumulator, score: Score | None) -> Certificate:
         """Return the claims about the forest."""
         claims = [
             self._count_claim("trees", "trees that were grown"),
             measured("rows drawn", "rows that each tree got, repeated ones counted", self.n_draws_),
             bins_claim(self.n_binned_),
         ]
-        return Certificate((*claims, *self._oob_claims(data, tally, score)))
+        return Certificate((*claims, *self._oob_claims(data, oob, score)))
 
     # ---- queries
 
@@ -346,25 +354,25 @@ class RandomForest(MultiOutputMixin, Watched, ForestGate):
     def _threads(self, rows) -> int:
         return 1 if rows.shape[0] <= FEW_ROWS else thread_count(type(self).__name__, self.n_jobs)
 
-    def _walk(self) -> Walk:
-        return self._once("walk", lambda: walk_of(self.forest_))
+    def _predictor(self) -> Predictor:
+        return self._once("walk", lambda: make_predictor(self.forest_))
 
-    def _crowned(self) -> Crowned | None:
-        return self._once("crowned", lambda: crowned(self.forest_, self.has_missing_))
+    def _batch_forest(self) -> BatchForest | None:
+        return self._once("crowned", lambda: make_batch_forest(self.forest_, self.has_missing_))
 
     def _means(self, X) -> np.ndarray:
         """Return the mean of what the trees say about each row."""
         rows = self._query(X)
-        found = self._means_with_crowns(rows) or forest_means(self._walk(), rows, self._threads(rows))
+        found = self._batch_means(rows) or forest_means(self._predictor(), rows, self._threads(rows))
         self._refuse_infinity(rows, found.met_infinity)
         return found.values
 
-    def _means_with_crowns(self, rows) -> Means | None:
+    def _batch_means(self, rows) -> Means | None:
         """Return the same by the way for very many rows; None if these are few, or the way is not one for them."""
         if not pays(self.forest_, rows.shape[0], made="crowned" in self._made):
             return None
-        forest = self._crowned()
-        return None if forest is None else crowned_means(forest, rows, self._threads(rows))
+        forest = self._batch_forest()
+        return None if forest is None else batch_means(forest, rows, self._threads(rows))
 
     def _refuse_infinity(self, rows, met_infinity: bool) -> None:
         if met_infinity:
@@ -563,22 +571,24 @@ class RandomForestClassifier(ClassifierMixin, ForestClassGate, RandomForest):
     def _answers(self, data: TreeData, rows: np.ndarray, means: np.ndarray) -> Answers:
         labels, shares = data.labels, np.split(means, data.target.starts[1:-1], axis=1)
         said = likeliest(labels, shares)
-        truth = [own.take(codes) for own, codes in zip(labels, data.target.labels[rows].T, strict=True)]
+        truth = [own.take(codes) for own, codes in zip(labels, data.target.class_codes[rows].T, strict=True)]
         weights = data.weights()[rows]
         if len(labels) == 1:
             return Answers(truth[0], said[0], shares[0], weights, labels[0])
         return Answers(side_by_side(truth), side_by_side(said), np.hstack(shares), weights, np.array([0, 1]))
 
     def _right_means(self, data: TreeData) -> np.ndarray:
-        codes, starts = data.target.labels, data.target.starts
+        codes, starts = data.target.class_codes, data.target.starts
         means = np.zeros((len(codes), int(starts[-1])))
         means[np.arange(len(codes))[:, None], starts[:-1] + codes] = 1.0
         return means
 
-    def _vote_claims(self, data: TreeData, tally: Tally) -> list[Claim]:
+    def _vote_claims(self, data: TreeData, oob: OobAccumulator) -> list[Claim]:
         if len(data.labels) > 1 or data.labels[0].size < 2:
             return []
-        return vote_claims(assessed_vote(tally.ballots, data.target.labels[:, 0], data.weights(), data.labels[0].size))
+        return vote_claims(
+            assessed_vote(oob.ballots, data.target.class_codes[:, 0], data.weights(), data.labels[0].size)
+        )
 
     def _store_answers(self, means: np.ndarray) -> None:
         shares = self._shares(means)
@@ -586,9 +596,9 @@ class RandomForestClassifier(ClassifierMixin, ForestClassGate, RandomForest):
         if len(shares) > 1 and len({part.shape[1] for part in shares}) == 1:
             self.oob_decision_function_ = np.stack(shares, axis=2)
 
-    def _attributes(self, nursery: Nursery, curve: np.ndarray, step: Step) -> dict:
-        labels = nursery.data.labels
-        return {"classes_": labels[0] if len(labels) == 1 else labels, **super()._attributes(nursery, curve, step)}
+    def _attributes(self, fitter: ForestFitter, curve: np.ndarray, step: Step) -> dict:
+        labels = fitter.data.labels
+        return {"classes_": labels[0] if len(labels) == 1 else labels, **super()._attributes(fitter, curve, step)}
 
     def _tree_classes(self) -> dict:
         codes = [np.arange(n, dtype=np.float64) for n in self._n_classes()]
@@ -698,16 +708,16 @@ class RandomForestRegressor(RegressorMixin, AmountGate, RandomForest):
         return np.ones_like
 
     def _answers(self, data: TreeData, rows: np.ndarray, means: np.ndarray) -> Answers:
-        truth, said = data.target.amounts[rows], means
+        truth, said = data.target.y[rows], means
         if truth.shape[1] == 1:
             truth, said = truth[:, 0], said[:, 0]
         return Answers(truth, said, np.empty((rows.size, 0)), data.weights()[rows], None)
 
     def _right_means(self, data: TreeData) -> np.ndarray:
-        return data.target.amounts
+        return data.target.y
 
-    def _vote_claims(self, data: TreeData, tally: Tally) -> list[Claim]:
-        return tally.mean_claims(data.weights())
+    def _vote_claims(self, data: TreeData, oob: OobAccumulator) -> list[Claim]:
+        return oob.mean_claims(data.weights())
 
     def _store_answers(self, means: np.ndarray) -> None:
         self.oob_prediction_ = means[:, 0] if means.shape[1] == 1 else means

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenwood.core.forest.nodes import Forest
+from eigenwood.core.forest.packing import Forest
 from eigenwood.core.tree.binning import MOST_CODES
-from eigenwood.core.tree.nodes import NO_THRESHOLD
+from eigenwood.core.tree.types import NO_THRESHOLD
 from eigenwood.errors import InputError
 from eigenwood.estimators.ensemble_scoring import Ensemble
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE
@@ -181,7 +181,7 @@ class ForestClassGate(ClassGate, ForestGate):
 
 def outputs_of(data: TreeData, rows: Any = slice(None)) -> Outputs:
     """Return the classes of some rows."""
-    return Outputs(data.labels, data.target.labels[rows])
+    return Outputs(data.labels, data.target.class_codes[rows])
 
 
 def all_equal(given: list, before: list) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from eigenwood.core.forest.nodes import tree_at
+from eigenwood.core.forest.packing import tree_at
 from eigenwood.estimators.forest import RandomForest
 from eigenwood.estimators.forest_gate import OOB, has_accuracy
-from eigenwood.estimators.forest_growing import Nursery, feature_counts_to_try, tree_seed, tried_feature_counts
+from eigenwood.estimators.forest_growing import ForestFitter, feature_counts_to_try, tree_seed, tried_feature_counts
 from eigenwood.estimators.tree_verifying import (
     NOT_WHOLE,
     has_all_categories,
@@ -20,7 +20,7 @@ from eigenwood.estimators.tree_verifying import (
     stated_claim,
 )
 from eigenwood.estimators.watching import TIME_UP, Deadline
-from eigenwood.proofs.best_splits import Ground, data_seed
+from eigenwood.proofs.best_splits import SearchContext, data_seed
 from eigenwood.proofs.claim import Claim, at_most, not_claimed
 from eigenwood.proofs.forest import looked_at, tree_claims
 from eigenwood.proofs.questions import question_differences
@@ -40,34 +40,34 @@ def verify_forest(model: RandomForest, X, y, sample_weight, deadline: Deadline) 
         yield stated_claim(["categories_"])
         return
     draws = model._draws(data, model.seed_)
-    tally = model._heard(data, draws, deadline.check)
+    oob = model._oob_predictions(data, draws, deadline.check)
     can_be_scored = model.bootstrap and (model._wants_score() or has_accuracy(data.labels))
-    score = model._scored(data, data.weights(), tally, deadline.time_is_up) if can_be_scored else None
+    score = model._scored(data, data.weights(), oob, deadline.time_is_up) if can_be_scored else None
     deadline.check()
-    yield from model._proved(data, tally, score)
+    yield from model._certify(data, oob, score)
     yield from model._stated_claims(score)
-    nursery = model._nursery(data, draws, None, 1)._replace(max_features=model.max_features_)
+    fitter = model._fitter(data, draws, None, 1)._replace(max_features=model.max_features_)
     is_whole = len(model) > 1 or model.stop_reason_ != TIME_UP  # or time has cut the only tree short
-    yield stated_claim(differing(model, nursery))
-    yield from looked_claims(model, nursery, is_whole, deadline)
+    yield stated_claim(differing(model, fitter))
+    yield from looked_claims(model, fitter, is_whole, deadline)
     if is_whole:
-        yield regrown_claim(model, nursery, deadline)
+        yield regrown_claim(model, fitter, deadline)
     if model.max_features == OOB:
         deadline.check()
-        yield choice_claim(model, nursery)
+        yield choice_claim(model, fitter)
 
 
 # ---- stated numbers -----------------------------------------------------------------------------------------------
 
 
-def differing(model: RandomForest, nursery: Nursery) -> list[str]:
+def differing(model: RandomForest, fitter: ForestFitter) -> list[str]:
     """Return the names of fitted attributes that are not what the rows give."""
-    X, is_number = nursery.data.mixed.X, ~model.is_categorical_
+    X, is_number = fitter.data.mixed.X, ~model.is_categorical_
     is_right = {
         "max_features_": model.max_features == OOB or model.max_features_ == model._feature_count(X.shape[1]),
         "has_missing_": np.array_equal(model.has_missing_, missing_in(X) & is_number),
         "n_binned_": model.n_binned_ == int(in_bins(X, is_number, model.max_bins).sum()),
-        "n_draws_": model.n_draws_ == nursery.draws.n_rows,
+        "n_draws_": model.n_draws_ == fitter.draws.n_rows,
         "seed_": not has_seed(model) or model.warm_start or model.seed_ == int(integer_seeds(model.random_state, 1)[0]),
         "oob_curve_": model.max_features == OOB or model.oob_curve_.size == 0,
         "stop_reason_": says_why_it_ended(model, has_tried_all(model)),
@@ -80,12 +80,12 @@ def has_tried_all(model: RandomForest) -> bool:
     return model.max_features != OOB or len(model.oob_curve_) == len(feature_counts_to_try(model.n_features_in_))
 
 
-def choice_claim(model: RandomForest, nursery: Nursery) -> Claim:
+def choice_claim(model: RandomForest, fitter: ForestFitter) -> Claim:
     """Return the claim that the number of features is the one that the errors out of bag choose."""
     name, statement = "max_features", "numbers of features whose error out of bag is another, or that should be chosen"
     if model.stop_reason_ == TIME_UP:
         return not_claimed(name, f"{statement}; {NOT_WHOLE}", float("nan"))
-    chosen, _, curve = tried_feature_counts(nursery, model.n_estimators, 1, np.empty((0, 2)), [])
+    chosen, _, curve = tried_feature_counts(fitter, model.n_estimators, 1, np.empty((0, 2)), [])
     if curve.shape != model.oob_curve_.shape:
         return at_most(name, statement, max(abs(len(curve) - len(model.oob_curve_)), 1), 0)
     n_others = int((~np.isclose(curve, model.oob_curve_, rtol=1e-9, atol=1e-12)).any(axis=1).sum())
@@ -95,49 +95,49 @@ def choice_claim(model: RandomForest, nursery: Nursery) -> Claim:
 # ---- trees --------------------------------------------------------------------------------------------------------
 
 
-def looked_claims(model: RandomForest, nursery: Nursery, is_whole: bool, deadline: Deadline) -> list[Claim]:
+def looked_claims(model: RandomForest, fitter: ForestFitter, is_whole: bool, deadline: Deadline) -> list[Claim]:
     """Return the claims about all trees, from what is found in each."""
-    bins, is_whole = bins_of(model, nursery), is_whole and nursery.alpha == 0.0
+    bins, is_whole = bins_of(model, fitter), is_whole and fitter.alpha == 0.0
     looked = []
     for number in range(len(model)):
         deadline.check()
-        ground = ground_of(model, nursery, number, bins, is_whole)
-        looked.append(looked_at(tree_at(model.forest_, number), ground, data_seed(ground.target, number)))
-    return tree_claims(looked, has_signs=bool(nursery.signs.any()), is_whole=is_whole)
+        context = search_context_of(model, fitter, number, bins, is_whole)
+        looked.append(looked_at(tree_at(model.forest_, number), context, data_seed(context.target, number)))
+    return tree_claims(looked, has_signs=bool(fitter.monotonic_cst.any()), is_whole=is_whole)
 
 
-def bins_of(model: RandomForest, nursery: Nursery) -> dict[int, np.ndarray]:
+def bins_of(model: RandomForest, fitter: ForestFitter) -> dict[int, np.ndarray]:
     """Return the upper ends of the bins of the columns that are in bins."""
-    features = nursery.binned.features
-    is_binned = in_bins(nursery.data.mixed.X, ~model.is_categorical_, model.max_bins)
+    features = fitter.binned.features
+    is_binned = in_bins(fitter.data.mixed.X, ~model.is_categorical_, model.max_bins)
     return {int(j): features.highs[features.start[j] : features.start[j + 1]] for j in np.flatnonzero(is_binned)}
 
 
-def ground_of(
-    model: RandomForest, nursery: Nursery, number: int, bins: dict[int, np.ndarray], is_whole: bool
-) -> Ground:
+def search_context_of(
+    model: RandomForest, fitter: ForestFitter, number: int, bins: dict[int, np.ndarray], is_whole: bool
+) -> SearchContext:
     """Return what a tree grew from."""
-    weights = nursery.weights(nursery.counts(number))
-    seen = nursery.data.weighted(weights).taken(np.flatnonzero(weights))
-    return Ground(
+    weights = fitter.weights(fitter.counts(number))
+    seen = fitter.data.weighted(weights).taken(np.flatnonzero(weights))
+    return SearchContext(
         X=seen.mixed.X,
         target=seen.target,
-        rule=nursery.rule(weights)._replace(max_features=nursery.max_features),
-        max_leaves=nursery.max_leaves,
-        signs=nursery.signs,
+        params=fitter.params(weights)._replace(max_features=fitter.max_features),
+        max_leaves=fitter.max_leaves,
+        monotonic_cst=fitter.monotonic_cst,
         is_category=model.is_categorical_,
         bins=bins,
-        seed=tree_seed(nursery.draws, number),
+        seed=tree_seed(fitter.draws, number),
         is_whole=is_whole,
     )
 
 
-def regrown_claim(model: RandomForest, nursery: Nursery, deadline: Deadline) -> Claim:
+def regrown_claim(model: RandomForest, fitter: ForestFitter, deadline: Deadline) -> Claim:
     """Return the claim that trees which are grown again have the same questions."""
-    numbers, n_others = range(1 if nursery.alpha == 0.0 else len(model)), 0
+    numbers, n_others = range(1 if fitter.alpha == 0.0 else len(model)), 0
     for number in numbers:
         deadline.check()
-        tree, _ = nursery.grown(number, nursery.counts(number))
+        tree, _ = fitter.grown(number, fitter.counts(number))
         n_others += question_differences(tree, tree_at(model.forest_, number))
     trees = "the first tree" if len(numbers) == 1 else f"{len(numbers)} trees"
     return at_most("first tree", f"questions of {trees}, grown again, that are other ones", n_others, 0)

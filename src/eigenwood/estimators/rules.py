@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.core.tree.nodes import LEAF, Tree
+from eigenwood.core.tree.types import LEAF, Tree
 from eigenwood.errors import InputError
 from eigenwood.estimators.tree import DecisionTree
 

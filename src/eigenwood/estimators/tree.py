@@ -10,11 +10,10 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.core.tree.binning import Binned
-from eigenwood.core.tree.growing import grown, growth_steps
-from eigenwood.core.tree.nodes import Tree
-from eigenwood.core.tree.predicting import decision_path, leaves_of
-from eigenwood.core.tree.pruning import collapse_alphas, pruned_at, pruning_path
+from eigenwood.core.tree.grower import grown, growth_steps
+from eigenwood.core.tree.predict import decision_path, leaves_of
+from eigenwood.core.tree.prune import collapse_alphas, pruned_at, pruning_path
+from eigenwood.core.tree.types import BinnedTable, Tree
 from eigenwood.errors import InputError
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE
@@ -33,7 +32,7 @@ from eigenwood.estimators.tree_gate import (
     lists_known_categories,
     side_by_side,
 )
-from eigenwood.estimators.tree_pruning import CrossValidation, Cut, Grow, cut_by_validation, uncut
+from eigenwood.estimators.tree_pruning import CrossValidation, Grow, Pruned, cut_by_validation, uncut
 from eigenwood.estimators.tree_verifying import NOT_WHOLE, VALIDATION
 from eigenwood.estimators.tree_verifying import verify_tree as verify_tree
 from eigenwood.estimators.tree_view import TreeView, seen_only
@@ -153,9 +152,9 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
 
         self._store(data, cut, outcome.reason if cut.in_time else TIME_UP, binned, split_seed)
         learnt = data if learn_rows.size == data.n_rows() else data.taken(learn_rows)
-        leaves = leaves_of(self.tree_.walk, learnt.mixed.X, threads).nodes
+        leaves = leaves_of(self.tree_.predictor, learnt.mixed.X, threads).nodes
         numbers = self._numbers(learnt, leaves)
-        self.certificate_ = self._proved(learnt, leaves, numbers, self._pruning_errors(held_out, threads))
+        self.certificate_ = self._certify(learnt, leaves, numbers, self._pruning_errors(held_out, threads))
         return self
 
     def apply(self, X):
@@ -191,7 +190,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
     def _leaves(self, X) -> np.ndarray:
         check_is_fitted(self)
         rows = self._known_rows(X)
-        found = leaves_of(self.tree_.walk, rows, thread_count(type(self).__name__, self.n_jobs))
+        found = leaves_of(self.tree_.predictor, rows, thread_count(type(self).__name__, self.n_jobs))
         if found.met_infinity:
             check_finite(type(self).__name__, rows, getattr(self, "feature_names_in_", None), missing=True)
         return found.nodes
@@ -234,18 +233,18 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         """Return the rows to learn from and those put aside."""
         return put_aside(type(self).__name__, data, self.validation_fraction, seed)
 
-    def _grower(self, binned: Binned, data: TreeData, seed: int, threads: int) -> Grow:
+    def _grower(self, binned: BinnedTable, data: TreeData, seed: int, threads: int) -> Grow:
         """Return what grows a tree over some rows."""
         n_features = data.mixed.X.shape[1]
-        signs = np.zeros(n_features) if self.monotonic_cst is None else np.asarray(self.monotonic_cst)
+        monotonic_cst = np.zeros(n_features) if self.monotonic_cst is None else np.asarray(self.monotonic_cst)
         max_leaves = 0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes)
 
         weights = data.weights()
         n_undrawn = int((weights == 0).sum())  # shares of rows are of all rows, also of those that a draw left out
 
         def grow(rows: np.ndarray):
-            rule = self._rule(data, rows.size + n_undrawn, float(weights[rows].sum()))
-            return growth_steps(binned, data.target, rows, rule, signs, max_leaves, np.uint64(seed), threads)
+            params = self._growth_params(data, rows.size + n_undrawn, float(weights[rows].sum()))
+            return growth_steps(binned, data.target, rows, params, monotonic_cst, max_leaves, np.uint64(seed), threads)
 
         return grow
 
@@ -255,7 +254,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
             parts = folds(type(self).__name__, data, self.n_folds, seed)
             return CrossValidation(data, parts, grow, watch.seconds_left, self._criterion(), threads)
 
-        def prune(tree: Tree) -> Cut:
+        def prune(tree: Tree) -> Pruned:
             in_time = self.ccp_alpha == 0 or not watch.time_is_up()
             if self.ccp_alpha > 0 and in_time:
                 tree = pruned_at(tree, collapse_alphas(tree), float(self.ccp_alpha))
@@ -276,7 +275,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
             "tree_": TreeView(tree, n_features, np.diff(data.target.starts).tolist(), data.mixed.categories),
         }
 
-    def _store(self, data: TreeData, cut: Cut, stop_reason: str, binned: Binned, split_seed: int) -> None:
+    def _store(self, data: TreeData, cut: Pruned, stop_reason: str, binned: BinnedTable, split_seed: int) -> None:
         for name, value in self._attributes(data, cut.tree).items():
             setattr(self, name, value)
         self.pruning_curve_ = cut.curve
@@ -329,18 +328,18 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
         errors = self.pruning_curve_[:, 2]
         if held_out is None:
             return float(errors[0]), float(errors.min())
-        leaves = leaves_of(self.tree_.walk, held_out.mixed.X, threads).nodes
+        leaves = leaves_of(self.tree_.predictor, held_out.mixed.X, threads).nodes
         return float(errors[0]), mean_loss(self.nodes_, leaves, held_out.target, self._criterion())
 
-    def _signs(self) -> np.ndarray | None:
+    def _monotonic_cst(self) -> np.ndarray | None:
         """Return the monotonic constraints, if there are any."""
         return None if self.monotonic_cst is None else np.asarray(self.monotonic_cst)
 
     def _numbers(self, data: TreeData, leaves: np.ndarray) -> NodeNumbers:
         """Return the numbers of all nodes, as rows give them that end in these leaves."""
-        return node_numbers(self.nodes_, leaves, data.target, self._criterion(), self._signs())
+        return node_numbers(self.nodes_, leaves, data.target, self._criterion(), self._monotonic_cst())
 
-    def _proved(
+    def _certify(
         self, data: TreeData, leaves: np.ndarray, numbers: NodeNumbers, pruning: tuple[float, float] | None
     ) -> Certificate:
         """Return the claims about the fitted tree, for the rows it learnt from."""
@@ -351,7 +350,7 @@ class DecisionTree(MultiOutputMixin, Watched, TreeGate):
             data.target,
             self._criterion(),
             n_binned=self.n_binned_,
-            signs=self._signs(),
+            monotonic_cst=self._monotonic_cst(),
             pruning=pruning,
         )
         if self.stop_reason_ == FINISHED:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
-from eigenwood.core.tree.binning import Binned
-from eigenwood.core.tree.branching import Target
+from eigenwood.core.tree.types import BinnedTable, Target
 from eigenwood.errors import InputError
 from eigenwood.validation.categories import Mixed
 
@@ -45,7 +44,7 @@ class Shared(NamedTuple):
     """Rows that were checked and coded once, for many trees that differ in the weights of the rows."""
 
     data: TreeData
-    binned: Binned
+    binned: BinnedTable
     noted: dict[str, Any]  # what the gate has noted of the columns: their number, and their names
     X: Any  # as given, for callbacks
     y: Any
@@ -76,7 +75,7 @@ def strata(data: TreeData, n_least: int) -> np.ndarray | None:
     """Return the classes of a single output if each has at least 2 rows and there are few enough of them."""
     if len(data.labels) != 1:
         return None
-    codes = np.unique(data.target.labels[:, 0], return_inverse=True)[1]
+    codes = np.unique(data.target.class_codes[:, 0], return_inverse=True)[1]
     counts = np.bincount(codes)
     enough = counts.min() >= 2 and counts.size <= min(n_least, codes.size - n_least)
     return codes if enough else None

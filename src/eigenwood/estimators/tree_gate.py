@@ -11,12 +11,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from eigenwood.core.tree.binning import MOST_CODES, Binned, binned_dense, binned_sparse
-from eigenwood.core.tree.branching import Target
-from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
-from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD, Tree
-from eigenwood.core.tree.predicting import MOST_FEATURES
-from eigenwood.core.tree.splitting import Rule
+from eigenwood.core.tree.binning import MOST_CODES, binned_dense, binned_sparse
+from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
+from eigenwood.core.tree.predict import MOST_FEATURES
+from eigenwood.core.tree.types import LEAF, NO_FEATURE, NO_THRESHOLD, BinnedTable, GrowthParams, Target, Tree
 from eigenwood.errors import InputError
 from eigenwood.estimators.tree_data import TreeData
 from eigenwood.validation.arrays import check_finite, check_weights
@@ -104,7 +102,7 @@ class TreeGate(BaseEstimator, ABC):
         """Raise unless monotonic constraints can be kept."""
         if self.monotonic_cst is None:
             return
-        who, signs, n_features = type(self).__name__, np.asarray(self.monotonic_cst), data.mixed.X.shape[1]
+        who, monotonic_cst, n_features = type(self).__name__, np.asarray(self.monotonic_cst), data.mixed.X.shape[1]
         n_outputs = data.target.starts.size - 1
         if n_outputs > 1:
             raise InputError(
@@ -115,15 +113,18 @@ class TreeGate(BaseEstimator, ABC):
                 f"{who}: Monotonicity constraints are not supported with multiclass classification; "
                 f"got {data.labels[0].size} classes."
             )
-        if signs.size != n_features:
+        if monotonic_cst.size != n_features:
             raise InputError(
-                f"{who}: monotonic_cst has shape {signs.shape[0]} but the input data X has {n_features} features; "
+                f"{who}: monotonic_cst has shape {monotonic_cst.shape[0]} but the input data X has {n_features} "
+                "features; "
                 "it must have one entry for each."
             )
-        if any(labels is not None and sign != 0 for labels, sign in zip(data.mixed.categories, signs, strict=True)):
+        if any(
+            labels is not None and sign != 0 for labels, sign in zip(data.mixed.categories, monotonic_cst, strict=True)
+        ):
             raise InputError(f"{who}: monotonic_cst must be 0 for a category; got another sign.")
 
-    def _binned(self, data: TreeData, threads: int, rare_share: float = RARE_SHARE) -> Binned:
+    def _binned(self, data: TreeData, threads: int, rare_share: float = RARE_SHARE) -> BinnedTable:
         """Return the rows as codes; a column whose rare entries are at most ``rare_share`` is kept by those."""
         counts, max_bins = data.mixed.counts(), MOST_CODES if self.max_bins is None else int(self.max_bins)
         if sparse.issparse(data.mixed.X):
@@ -134,22 +135,22 @@ class TreeGate(BaseEstimator, ABC):
         """Return how many features are looked at for a split."""
         return feature_count(self.max_features, n_features)
 
-    def _rule(self, data: TreeData, n_rows: int, total_weight: float) -> Rule:
+    def _growth_params(self, data: TreeData, n_rows: int, total_weight: float) -> GrowthParams:
         """Return how the tree is grown, with all fractions turned into numbers of rows."""
-        min_leaf = rows_of_share(self.min_samples_leaf, n_rows)
-        min_split = max(2, rows_of_share(self.min_samples_split, n_rows), 2 * min_leaf)
-        return Rule(
+        min_samples_leaf = rows_of_share(self.min_samples_leaf, n_rows)
+        min_samples_split = max(2, rows_of_share(self.min_samples_split, n_rows), 2 * min_samples_leaf)
+        return GrowthParams(
             criterion=self._criterion(),
             max_depth=NO_DEPTH if self.max_depth is None else min(int(self.max_depth), NO_DEPTH),
-            min_split=min_split,
-            min_leaf=min_leaf,
-            min_leaf_weight=float(self.min_weight_fraction_leaf * total_weight),
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            min_weight_leaf=float(self.min_weight_fraction_leaf * total_weight),
             min_decrease=float(self.min_impurity_decrease),
-            uncertainty=float(self.leaf_uncertainty),
+            max_leaf_impurity=float(self.leaf_uncertainty),
             max_features=self._feature_count(data.mixed.X.shape[1]),
             at_random=self.splitter == "random",
             multiway=self.categorical_split == MULTIWAY,
-            whole=are_whole(data.target.weights),
+            integer_weights=are_whole(data.target.weights),
             total_weight=float(total_weight),
         )
 

@@ -1,6 +1,6 @@
 """How a grown tree is cut back: by rows put aside, or by cross-validation.
 
-Both are functions from the grown tree to a ``Cut``; a callback that looks at the tree while it grows has it cut back
+Both are functions from the grown tree to a ``Pruned``; a callback that looks at the tree while it grows has it cut back
 in the same way.
 """
 
@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenwood.core.tree.growing import GrowthStep, grown
-from eigenwood.core.tree.nodes import Tree
-from eigenwood.core.tree.predicting import leaves_of, walk_of
-from eigenwood.core.tree.pruning import alpha_errors, collapse_alphas, pruned_at, pruning_path, reduced_error
+from eigenwood.core.tree.grower import GrowthStep, grown
+from eigenwood.core.tree.predict import leaves_of, make_predictor
+from eigenwood.core.tree.prune import alpha_errors, collapse_alphas, pruned_at, pruning_path, reduced_error
+from eigenwood.core.tree.types import Tree
 from eigenwood.estimators.tree_data import TreeData
 
 MOST_ALPHAS = 500  # that cross-validation looks at
@@ -26,7 +26,7 @@ LARGEST = float(np.finfo(np.float64).max)
 Grow = Callable[[np.ndarray], Iterator[GrowthStep]]  # rows → the growth of a tree over them
 
 
-class Cut(NamedTuple):
+class Pruned(NamedTuple):
     """A tree after it was cut back."""
 
     tree: Tree
@@ -43,16 +43,16 @@ class Fold(NamedTuple):
     part: TreeData
 
 
-def uncut(tree: Tree) -> Cut:
+def uncut(tree: Tree) -> Pruned:
     """Return the tree as it is."""
-    return Cut(tree, np.empty((0, 3)))
+    return Pruned(tree, np.empty((0, 3)))
 
 
-def cut_by_validation(tree: Tree, held_out: TreeData, criterion: int, threads: int) -> Cut:
+def cut_by_validation(tree: Tree, held_out: TreeData, criterion: int, threads: int) -> Pruned:
     """Return the tree without the questions that do not help the rows put aside."""
-    leaves = leaves_of(walk_of(tree), held_out.mixed.X, threads).nodes
+    leaves = leaves_of(make_predictor(tree), held_out.mixed.X, threads).nodes
     found = reduced_error(tree, leaves, held_out.target, criterion)
-    return Cut(found.tree, np.column_stack([np.zeros(found.errors.size), found.n_leaves, finite(found.errors)]))
+    return Pruned(found.tree, np.column_stack([np.zeros(found.errors.size), found.n_leaves, finite(found.errors)]))
 
 
 def finite(errors: np.ndarray) -> np.ndarray:
@@ -80,7 +80,7 @@ class CrossValidation:
         self._seconds_left, self._criterion, self._threads = seconds_left, criterion, threads
         self._seconds = 0.0  # that it takes to find out when the nodes of a tree fall
 
-    def __call__(self, tree: Tree) -> Cut:
+    def __call__(self, tree: Tree) -> Pruned:
         if self._is_late():
             return uncut(tree)._replace(in_time=False)
         falls = self._falls(tree)
@@ -98,7 +98,7 @@ class CrossValidation:
         )
         best = int(np.flatnonzero(errors <= errors.min() * (1.0 + EQUAL))[-1])
         curve = np.column_stack([alphas, path.n_leaves[places], finite(errors)])
-        return Cut(pruned_at(tree, falls, alphas[best]), curve, len(folds) == len(self._rows))
+        return Pruned(pruned_at(tree, falls, alphas[best]), curve, len(folds) == len(self._rows))
 
     @cached_property
     def _folds(self) -> list[Fold]:
@@ -112,7 +112,7 @@ class CrossValidation:
                 break
             if step.last:
                 tree, part = grown(step), self._data.taken(check)
-                leaves = leaves_of(walk_of(tree), part.mixed.X, self._threads).nodes
+                leaves = leaves_of(make_predictor(tree), part.mixed.X, self._threads).nodes
                 return Fold(tree, self._falls(tree), leaves, part)
         return None
 

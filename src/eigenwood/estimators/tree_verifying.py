@@ -13,7 +13,7 @@ from sklearn.base import clone
 from eigenwood.core.tree.binning import MOST_CODES
 from eigenwood.estimators.tree_data import TreeData
 from eigenwood.estimators.watching import FINISHED, NO_GAIN, TIME_UP, Deadline, OutOfTimeError
-from eigenwood.proofs.best_splits import Ground, data_seed, looked_into, split_claims
+from eigenwood.proofs.best_splits import SearchContext, data_seed, looked_into, split_claims
 from eigenwood.proofs.claim import Claim, at_most, not_claimed
 from eigenwood.proofs.questions import Passed, odd_questions, passed, question_claim, question_differences
 from eigenwood.proofs.tree import NodeNumbers, mean_loss
@@ -44,7 +44,7 @@ def verify_tree(model: DecisionTree, X, y, sample_weight, deadline: Deadline) ->
         found = passed(model.nodes_, learnt.mixed.X)
     deadline.check()
     numbers = model._numbers(learnt, found.leaves)
-    yield from model._proved(learnt, found.leaves, numbers, pruning)
+    yield from model._certify(learnt, found.leaves, numbers, pruning)
     yield stated_claim(differing(model, data, X))
     deadline.check()
     yield from searched_claims(model, learnt, found, numbers, deadline)
@@ -153,15 +153,15 @@ def searched_claims(
     model: DecisionTree, data: TreeData, found: Passed, numbers: NodeNumbers, deadline: Deadline
 ) -> Iterator[Claim]:
     """Yield the claims that follow from a search for better questions at some nodes of the tree."""
-    tree, ground = model.nodes_, ground_of(model, data)
-    exact = np.array([feature not in ground.bins for feature in range(data.mixed.X.shape[1])])
-    yield question_claim(odd_questions(tree, found, numbers.weight, exact, ground.rule))
-    splits = looked_into(tree, found.leaves, numbers, ground, data_seed(data.target), check=deadline.check)
-    searched = split_claims([splits], ground.rule.at_random)
-    yield from (claim for claim in searched if claim.name != "leaves" or ground.is_whole)
+    tree, context = model.nodes_, search_context_of(model, data)
+    exact = np.array([feature not in context.bins for feature in range(data.mixed.X.shape[1])])
+    yield question_claim(odd_questions(tree, found, numbers.weight, exact, context.params))
+    splits = looked_into(tree, found.leaves, numbers, context, data_seed(data.target), check=deadline.check)
+    searched = split_claims([splits], context.params.at_random)
+    yield from (claim for claim in searched if claim.name != "leaves" or context.is_whole)
 
 
-def ground_of(model: DecisionTree, data: TreeData) -> Ground:
+def search_context_of(model: DecisionTree, data: TreeData) -> SearchContext:
     """Return what a tree grew from. Shares of rows are of all that were given: no limit was larger."""
     is_binned = in_bins(data.mixed.X, ~model.is_categorical_, model.max_bins)
     bins: dict[int, np.ndarray] = {}
@@ -172,12 +172,12 @@ def ground_of(model: DecisionTree, data: TreeData) -> Ground:
     if drew_some:  # bins may be those of all rows, which nobody knows: such columns are not searched
         bins = dict.fromkeys(bins, np.empty(0))
     n_features = data.mixed.X.shape[1]
-    return Ground(
+    return SearchContext(
         X=data.mixed.X,
         target=data.target,
-        rule=model._rule(data, data.n_given, float(data.weights().sum())),
+        params=model._growth_params(data, data.n_given, float(data.weights().sum())),
         max_leaves=0 if model.max_leaf_nodes is None else int(model.max_leaf_nodes),
-        signs=np.zeros(n_features) if model.monotonic_cst is None else np.asarray(model.monotonic_cst),
+        monotonic_cst=np.zeros(n_features) if model.monotonic_cst is None else np.asarray(model.monotonic_cst),
         is_category=model.is_categorical_,
         bins=bins,
         seed=int(integer_seeds(model.random_state, 2)[1]) if has_seed(model) and not (drew_some and bins) else None,

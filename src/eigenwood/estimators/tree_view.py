@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from eigenwood.core.tree.nodes import LEAF, Tree, node_depths
-from eigenwood.core.tree.partial import partial_dependence
-from eigenwood.core.tree.predicting import Walk, decision_path, leaves_of, walk_of
+from eigenwood.core.tree.partial_dependence import partial_dependence
+from eigenwood.core.tree.predict import Predictor, decision_path, leaves_of, make_predictor
+from eigenwood.core.tree.structure import node_depths
+from eigenwood.core.tree.types import LEAF, Tree
 
 MOST_LABELS = 12  # categories that are spelt out in a threshold
 
@@ -91,7 +92,7 @@ class TreeView:
     n_node_samples: np.ndarray
     weighted_n_node_samples: np.ndarray
     value: np.ndarray
-    walk: Walk
+    predictor: Predictor
     _nodes: Tree
     _labels: list
 
@@ -116,7 +117,7 @@ class TreeView:
             n_node_samples=read_only(nodes.n_rows.copy()),
             weighted_n_node_samples=read_only(nodes.weight.copy()),
             value=read_only(padded_values(nodes.value, n_classes)),
-            walk=walk_of(nodes),
+            predictor=make_predictor(nodes),
             _nodes=nodes,
             _labels=labels,
         )
@@ -138,7 +139,7 @@ class TreeView:
 
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf of every row; categories stand in X by their codes."""
-        return leaves_of(self.walk, X.tocsr() if sparse.issparse(X) else np.asarray(X)).nodes.astype(np.int64)
+        return leaves_of(self.predictor, X.tocsr() if sparse.issparse(X) else np.asarray(X)).nodes.astype(np.int64)
 
     def decision_path(self, X: Any) -> sparse.csr_matrix:
         """Return which nodes every row visits."""

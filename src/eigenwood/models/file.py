@@ -33,8 +33,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import eigenwood.estimators.registry as registry
-from eigenwood.core.forest.nodes import Forest
-from eigenwood.core.tree.nodes import Tree
+from eigenwood.core.forest.packing import Forest
+from eigenwood.core.tree.types import Tree
 from eigenwood.data.naming import whole_file
 from eigenwood.errors import InputError, ModelFileError, TableError
 from eigenwood.estimators.state import OPTIONAL

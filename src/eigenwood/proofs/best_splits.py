@@ -23,10 +23,9 @@ from zlib import crc32
 import numpy as np
 from scipy.special import xlogy
 
-from eigenwood.core.tree.branching import Target
-from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
-from eigenwood.core.tree.nodes import LEAF, Tree, node_depths
-from eigenwood.core.tree.splitting import Rule
+from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
+from eigenwood.core.tree.structure import node_depths
+from eigenwood.core.tree.types import LEAF, GrowthParams, Target, Tree
 from eigenwood.proofs.claim import Claim, at_most
 from eigenwood.proofs.questions import entries, links_of
 from eigenwood.proofs.tree import CLASS_IMPURITIES, TINY, NodeNumbers, bounds_of, is_bounded, stretches, weighted_median
@@ -41,14 +40,14 @@ KEY_BITS = 2**64 - 2**24  # of a feature's random bits, those that decide in whi
 LEAST_SHARE = 1e-9  # of a node's amounts on each side of a cut, where a mean of 0 is not allowed (Poisson)
 
 
-class Ground(NamedTuple):
+class SearchContext(NamedTuple):
     """What a tree grew from, and by which rule."""
 
     X: np.ndarray  # or a sparse matrix
     target: Target
-    rule: Rule
+    params: GrowthParams
     max_leaves: int  # 0: as many as there are
-    signs: np.ndarray  # (n_features,) monotonic constraints
+    monotonic_cst: np.ndarray  # (n_features,) monotonic constraints
     is_category: np.ndarray  # (n_features,)
     bins: dict[int, np.ndarray]  # the upper ends of the bins of a feature that is in bins
     seed: int | None  # from which the tree grew; None if nobody knows
@@ -67,7 +66,7 @@ class Splits(NamedTuple):
     n_early: int  # leaves for which there was a cut
 
 
-class Node(NamedTuple):
+class SearchedNode(NamedTuple):
     """The rows of a node."""
 
     rows: np.ndarray
@@ -93,7 +92,7 @@ def looked_into(
     tree: Tree,
     leaves: np.ndarray,
     numbers: NodeNumbers,
-    ground: Ground,
+    context: SearchContext,
     seed: int,
     most: int | None = None,
     check: Callable[[], None] = lambda: None,
@@ -106,24 +105,26 @@ def looked_into(
     first, last = stretches(tree, leaves)
     if (last <= first).any():  # rows do not end where they should; that is another claim
         return Splits(0, 0.0, 0, 0)
-    lower, upper = value_bounds(tree, ground, numbers)
+    lower, upper = value_bounds(tree, context, numbers)
     mass = numbers.weight * numbers.impurity
 
-    def node_at(place: int) -> Node:
+    def node_at(place: int) -> SearchedNode:
         check()
-        return node_of(ground, order[first[place] : last[place]], lower[place], upper[place])
+        return node_of(context, order[first[place] : last[place]], lower[place], upper[place])
 
-    questions = np.flatnonzero((tree.left != LEAF) & ~links_of(tree) & (not ground.rule.at_random))
+    questions = np.flatnonzero((tree.left != LEAF) & ~links_of(tree) & (not context.params.at_random))
     asked, shortfall = drawn(rng, questions, most), 0.0
     for place in asked:
-        node, seed_there = node_at(place), seed_at(tree, ground.seed, place)
+        node, seed_there = node_at(place), seed_at(tree, context.seed, place)
         sides = [order[first[end] : last[end]] for end in branches(tree, place)]
-        lost = best_gain(ground, node, int(tree.feature[place]), seed_there) - gain_of(ground, node, sides)
-        if lost > slack(ground, node):
+        lost = best_gain(context, node, int(tree.feature[place]), seed_there) - gain_of(context, node, sides)
+        if lost > slack(context, node):
             shortfall = max(shortfall, lost / max(mass[place], TINY))
-    ends = drawn(rng, np.flatnonzero(without_reason(tree, numbers, ground) & ground.is_whole), most)
+    ends = drawn(rng, np.flatnonzero(without_reason(tree, numbers, context) & context.is_whole), most)
     n_early = sum(
-        could_be_split(ground, node_at(place), seed_at(tree, ground.seed, place), early_bar(tree, mass, ground, place))
+        could_be_split(
+            context, node_at(place), seed_at(tree, context.seed, place), early_bar(tree, mass, context, place)
+        )
         for place in ends
     )
     return Splits(len(asked), shortfall, len(ends), n_early)
@@ -169,88 +170,94 @@ def hashed(bits: int) -> int:
     return bits ^ (bits >> 31)
 
 
-def value_bounds(tree: Tree, ground: Ground, numbers: NodeNumbers) -> tuple[np.ndarray, np.ndarray]:
+def value_bounds(tree: Tree, context: SearchContext, numbers: NodeNumbers) -> tuple[np.ndarray, np.ndarray]:
     """Return between which numbers the value of every node must lie."""
-    if is_bounded(tree, ground.signs):
-        return bounds_of(tree, ground.signs, numbers.middle)
+    if is_bounded(tree, context.monotonic_cst):
+        return bounds_of(tree, context.monotonic_cst, numbers.middle)
     return np.full(tree.left.size, -np.inf), np.full(tree.left.size, np.inf)
 
 
-def node_of(ground: Ground, rows: np.ndarray, lower: float = -np.inf, upper: float = np.inf) -> Node:
+def node_of(context: SearchContext, rows: np.ndarray, lower: float = -np.inf, upper: float = np.inf) -> SearchedNode:
     """Return the rows of a node with what is added up; amounts are counted from their mean."""
-    weights, target = ground.weights()[rows], ground.target
-    amounts = target.amounts[rows] if target.amounts.size else np.empty((0, 0))
-    if ground.rule.criterion in CLASS_IMPURITIES:
+    weights, target = context.weights()[rows], context.target
+    amounts = target.y[rows] if target.y.size else np.empty((0, 0))
+    if context.params.criterion in CLASS_IMPURITIES:
         sums = np.zeros((rows.size, int(target.starts[-1])))
-        for codes, start in zip(target.labels[rows].T, target.starts[:-1], strict=True):
+        for codes, start in zip(target.class_codes[rows].T, target.starts[:-1], strict=True):
             sums[np.arange(rows.size), start + codes] = weights
     else:
-        if ground.rule.criterion == SQUARED_ERROR:
+        if context.params.criterion == SQUARED_ERROR:
             amounts = amounts - np.average(amounts, axis=0, weights=weights)
         sums = np.column_stack([weights, weights[:, None] * amounts])
-    part = part_of(ground, weights, sums, amounts)
-    return Node(rows, weights, sums, amounts, part, lower, upper)
+    part = part_of(context, weights, sums, amounts)
+    return SearchedNode(rows, weights, sums, amounts, part, lower, upper)
 
 
 # ---- what cuts gain -----------------------------------------------------------------------------------------------
 
 
-def best_gain(ground: Ground, node: Node, own: int, seed: int | None) -> float:
+def best_gain(context: SearchContext, node: SearchedNode, own: int, seed: int | None) -> float:
     """Return the most that a cut of the columns gains at which the node looked; ``own`` is the one it asks about."""
     best, together = -np.inf, []
-    for feature, x in columns_tried(ground, node, own, seed):
-        if is_plain(ground, feature, x):
+    for feature, x in columns_tried(context, node, own, seed):
+        if allows_small_nodes(context, feature, x):
             together.append(x)
         else:
-            best = max(best, cuts_of(ground, node, feature, x).gains.max(initial=-np.inf))
+            best = max(best, cuts_of(context, node, feature, x).gains.max(initial=-np.inf))
     if together:
-        best = max(best, plain_cuts(ground, node, np.column_stack(together)).gains.max(initial=-np.inf))
+        best = max(best, plain_cuts(context, node, np.column_stack(together)).gains.max(initial=-np.inf))
     return float(best)
 
 
-def is_plain(ground: Ground, feature: int, x: np.ndarray) -> bool:
+def allows_small_nodes(context: SearchContext, feature: int, x: np.ndarray) -> bool:
     """Return whether the cuts of a column can be tried together with those of others."""
-    if ground.is_category[feature] or ground.signs[feature] != 0 or ground.rule.criterion == ABSOLUTE_ERROR:
+    if (
+        context.is_category[feature]
+        or context.monotonic_cst[feature] != 0
+        or context.params.criterion == ABSOLUTE_ERROR
+    ):
         return False
     return x.size <= MOST_TOGETHER and not np.isnan(x).any()
 
 
-def plain_cuts(ground: Ground, node: Node, columns: np.ndarray) -> Cuts:
+def plain_cuts(context: SearchContext, node: SearchedNode, columns: np.ndarray) -> Cuts:
     """Return the cuts of some columns of numbers, none of which is missing, that are allowed."""
     order = np.argsort(columns, axis=0)
     ordered, sums = np.take_along_axis(columns, order, axis=0), node.sums[order]
     is_cut = ordered[1:] > ordered[:-1]
     left, right = np.cumsum(sums, axis=0)[:-1][is_cut], np.cumsum(sums[::-1], axis=0)[::-1][1:][is_cut]
     n_left = np.broadcast_to(np.arange(1, len(columns))[:, None], is_cut.shape)[is_cut]
-    return allowed_sides(ground, node, left, right, n_left, 0)
+    return allowed_sides(context, node, left, right, n_left, 0)
 
 
-def could_be_split(ground: Ground, node: Node, seed: int | None, bar: float) -> bool:
+def could_be_split(context: SearchContext, node: SearchedNode, seed: int | None, bar: float) -> bool:
     """Return whether a leaf left out a cut that was allowed, and gains enough."""
-    if seed is None and ground.rule.max_features < ground.X.shape[1] and bar > ANY_GAIN:
+    if seed is None and context.params.max_features < context.X.shape[1] and bar > ANY_GAIN:
         return False  # nobody knows at which columns it looked
-    for feature, x in columns_tried(ground, node, None, seed if bar > ANY_GAIN else None):
-        cuts = cuts_of(ground, node, feature, x)
-        if cuts.gains.size == 0 or (ground.rule.at_random and cuts.n_others > 0):
+    for feature, x in columns_tried(context, node, None, seed if bar > ANY_GAIN else None):
+        cuts = cuts_of(context, node, feature, x)
+        if cuts.gains.size == 0 or (context.params.at_random and cuts.n_others > 0):
             continue
-        gain = cuts.gains.min() if ground.rule.at_random else cuts.gains.max()
-        if bar == ANY_GAIN or gain > bar * (1.0 + ROUNDING) + slack(ground, node):
+        gain = cuts.gains.min() if context.params.at_random else cuts.gains.max()
+        if bar == ANY_GAIN or gain > bar * (1.0 + ROUNDING) + slack(context, node):
             return True
     return False
 
 
-def columns_tried(ground: Ground, node: Node, own: int | None, seed: int | None) -> Iterator[tuple[int, np.ndarray]]:
+def columns_tried(
+    context: SearchContext, node: SearchedNode, own: int | None, seed: int | None
+) -> Iterator[tuple[int, np.ndarray]]:
     """Yield each column at which a node looked: ``own`` alone if it drew some and nobody knows which.
 
     A node that drew columns without any cut has looked at more; those are left out.
     """
-    n_features, n_wanted = ground.X.shape[1], ground.rule.max_features
+    n_features, n_wanted = context.X.shape[1], context.params.max_features
     features = list(range(n_features))
     if n_wanted < n_features and seed is not None:
         features = drawing_order(n_features, seed)
     elif n_wanted < n_features and own is not None:
         features = [own]
-    columns = ((feature, column_of(ground, node, feature)) for feature in features)
+    columns = ((feature, column_of(context, node, feature)) for feature in features)
     varying = ((feature, x) for feature, x in columns if x is not None)
     yield from islice(varying, n_features if seed is None else n_wanted)
 
@@ -261,67 +268,67 @@ def drawing_order(n_features: int, seed: int) -> list[int]:
     return sorted(range(n_features), key=lambda feature: (hashed(first ^ hashed(feature + 1)) & KEY_BITS, feature))
 
 
-def column_of(ground: Ground, node: Node, feature: int) -> np.ndarray | None:
+def column_of(context: SearchContext, node: SearchedNode, feature: int) -> np.ndarray | None:
     """Return a column of the node's rows, numbers in bins as these; nothing if all are equal."""
-    x = entries(ground.X, node.rows, np.full(node.rows.size, feature))
-    if feature in ground.bins:
-        x = np.where(np.isnan(x), x, np.searchsorted(ground.bins[feature], x))
+    x = entries(context.X, node.rows, np.full(node.rows.size, feature))
+    if feature in context.bins:
+        x = np.where(np.isnan(x), x, np.searchsorted(context.bins[feature], x))
     if np.isnan(x[0]):
         return None if np.isnan(x).all() else x
     return None if (x == x[0]).all() else x
 
 
-def cuts_of(ground: Ground, node: Node, feature: int, x: np.ndarray) -> Cuts:
+def cuts_of(context: SearchContext, node: SearchedNode, feature: int, x: np.ndarray) -> Cuts:
     """Return all cuts of a column that are allowed."""
     is_missing = np.isnan(x)
     _, lines = np.unique(x, return_inverse=True)  # missing numbers are the last line
     n_lines = int(lines.max()) + 1
-    if ground.is_category[feature]:
-        return category_cuts(ground, node, lines, n_lines)
-    sign = int(ground.signs[feature])
-    right = [(lines <= line) for line in places_of(ground, n_lines - 1)]
+    if context.is_category[feature]:
+        return category_cuts(context, node, lines, n_lines)
+    sign = int(context.monotonic_cst[feature])
+    right = [(lines <= line) for line in places_of(context, n_lines - 1)]
     if not is_missing.any():
-        return allowed_cuts(ground, node, lines, np.arange(n_lines), sign, right)
-    left = [(lines <= line) | is_missing for line in places_of(ground, n_lines - 2)]
-    both = allowed_cuts(ground, node, lines, np.arange(n_lines), sign, right)
+        return allowed_cuts(context, node, lines, np.arange(n_lines), sign, right)
+    left = [(lines <= line) | is_missing for line in places_of(context, n_lines - 2)]
+    both = allowed_cuts(context, node, lines, np.arange(n_lines), sign, right)
     if n_lines == 2:
         return both
     turned = np.concatenate([[n_lines - 1], np.arange(n_lines - 1)])
-    other = allowed_cuts(ground, node, lines, turned, sign, left, skipped=1)
+    other = allowed_cuts(context, node, lines, turned, sign, left, skipped=1)
     return Cuts(np.concatenate([both.gains, other.gains]), both.n_others + other.n_others)
 
 
-def places_of(ground: Ground, n_cuts: int) -> np.ndarray:
+def places_of(context: SearchContext, n_cuts: int) -> np.ndarray:
     """Return the cuts that are tried one by one: some of all, and only where sums do not tell what they gain."""
-    if ground.rule.criterion != ABSOLUTE_ERROR:
+    if context.params.criterion != ABSOLUTE_ERROR:
         return np.empty(0, dtype=np.int64)
     return np.unique(np.linspace(0, n_cuts - 1, min(MOST_MEDIANS, n_cuts)).astype(np.int64))
 
 
-def category_cuts(ground: Ground, node: Node, lines: np.ndarray, n_lines: int) -> Cuts:
+def category_cuts(context: SearchContext, node: SearchedNode, lines: np.ndarray, n_lines: int) -> Cuts:
     """Return the cuts of categories in the order of what they are like, or the one with a branch for each."""
-    if ground.rule.multiway and n_lines > 2:
-        return branch_gain(ground, node, lines, n_lines)
-    keys = category_keys(ground, line_sums(node, lines, n_lines))
+    if context.params.multiway and n_lines > 2:
+        return branch_gain(context, node, lines, n_lines)
+    keys = category_keys(context, line_sums(node, lines, n_lines))
     if keys is None:
         return Cuts(np.empty(0), 1)
     order = np.argsort(keys, kind="stable")
     is_clear = np.diff(keys[order]) > ROUNDING * max(float(abs(keys).max()), TINY)
     place = np.empty(n_lines, dtype=np.int64)
     place[order] = np.arange(n_lines)
-    sides = [place[lines] <= at for at in places_of(ground, n_lines - 1)]
+    sides = [place[lines] <= at for at in places_of(context, n_lines - 1)]
     if sides:
-        clear = [is_clear[at] for at in places_of(ground, n_lines - 1)]
-        return allowed_cuts(ground, node, lines, order, 0, [side for side, ok in zip(sides, clear, strict=True) if ok])
-    return allowed_cuts(ground, node, lines, order, 0, [], is_clear=is_clear)
+        clear = [is_clear[at] for at in places_of(context, n_lines - 1)]
+        return allowed_cuts(context, node, lines, order, 0, [side for side, ok in zip(sides, clear, strict=True) if ok])
+    return allowed_cuts(context, node, lines, order, 0, [], is_clear=is_clear)
 
 
-def category_keys(ground: Ground, sums: np.ndarray) -> np.ndarray | None:
+def category_keys(context: SearchContext, sums: np.ndarray) -> np.ndarray | None:
     """Return what puts categories in order: a share, a mean, or the place along the first principal component.
 
     Nothing if two components are equally long: then the order is anybody's choice.
     """
-    classifying, starts = ground.rule.criterion in CLASS_IMPURITIES, ground.target.starts
+    classifying, starts = context.params.criterion in CLASS_IMPURITIES, context.target.starts
     weight = sums[:, : starts[1]].sum(axis=1) if classifying else sums[:, 0]
     table = (sums if classifying else sums[:, 1:]) / weight[:, None]
     if table.shape[1] == 1 or (classifying and sums.shape[1] == 2):
@@ -331,24 +338,24 @@ def category_keys(ground: Ground, sums: np.ndarray) -> np.ndarray | None:
     return None if lengths[-2] > (1.0 - 1e-6) * lengths[-1] else table @ directions[:, -1]
 
 
-def branch_gain(ground: Ground, node: Node, lines: np.ndarray, n_lines: int) -> Cuts:
+def branch_gain(context: SearchContext, node: SearchedNode, lines: np.ndarray, n_lines: int) -> Cuts:
     """Return what a question with a branch for each category gains, if none is too small."""
-    rule, counts = ground.rule, np.bincount(lines)
+    params, counts = context.params, np.bincount(lines)
     weight = np.bincount(lines, weights=node.weights)
-    if counts.min() < rule.min_leaf or weight.min() < rule.min_leaf_weight * (1.0 + ROUNDING):
+    if counts.min() < params.min_samples_leaf or weight.min() < params.min_weight_leaf * (1.0 + ROUNDING):
         return Cuts(np.empty(0), 1)
     sides = [node.rows[lines == line] for line in range(n_lines)]
-    return Cuts(np.array([gain_of(ground, node, sides)]), 0)
+    return Cuts(np.array([gain_of(context, node, sides)]), 0)
 
 
-def line_sums(node: Node, lines: np.ndarray, n_lines: int) -> np.ndarray:
+def line_sums(node: SearchedNode, lines: np.ndarray, n_lines: int) -> np.ndarray:
     """Return what is added up, line by line."""
     return np.column_stack([np.bincount(lines, weights=column, minlength=n_lines) for column in node.sums.T])
 
 
 def allowed_cuts(
-    ground: Ground,
-    node: Node,
+    context: SearchContext,
+    node: SearchedNode,
     lines: np.ndarray,
     order: np.ndarray,
     sign: int,
@@ -359,93 +366,95 @@ def allowed_cuts(
     """Return the cuts of lines in some order; the first ones may be ``skipped``. For medians ``sides`` says who goes
     left, since sums do not tell what those cuts gain.
     """
-    if ground.rule.criterion == ABSOLUTE_ERROR:
-        return median_cuts(ground, node, sign, sides)
+    if context.params.criterion == ABSOLUTE_ERROR:
+        return median_cuts(context, node, sign, sides)
     sums = line_sums(node, lines, order.size)[order]
     counts = np.bincount(lines, minlength=order.size)[order]
     left, n_left = np.cumsum(sums, axis=0)[skipped:-1], np.cumsum(counts)[skipped:-1]
     right = np.cumsum(sums[::-1], axis=0)[::-1][skipped + 1 :]
     if is_clear is not None:
         left, right, n_left = left[is_clear], right[is_clear], n_left[is_clear]
-    found = allowed_sides(ground, node, left, right, n_left, sign)
+    found = allowed_sides(context, node, left, right, n_left, sign)
     return found._replace(n_others=order.size - 1 - skipped - found.gains.size)
 
 
 def allowed_sides(
-    ground: Ground, node: Node, left: np.ndarray, right: np.ndarray, n_left: np.ndarray, sign: int
+    context: SearchContext, node: SearchedNode, left: np.ndarray, right: np.ndarray, n_left: np.ndarray, sign: int
 ) -> Cuts:
     """Return the cuts that are allowed of those with these sums on their sides."""
-    rule, starts = ground.rule, ground.target.starts
-    classifying = rule.criterion in CLASS_IMPURITIES
+    params, starts = context.params, context.target.starts
+    classifying = params.criterion in CLASS_IMPURITIES
     weights = [side[:, : starts[1]].sum(axis=1) if classifying else side[:, 0] for side in (left, right)]
     n_least, least = np.minimum(n_left, node.rows.size - n_left), np.minimum(*weights)
-    allowed = (n_least >= rule.min_leaf) & (least >= rule.min_leaf_weight * (1.0 + ROUNDING)) & (least > 0.0)
+    allowed = (
+        (n_least >= params.min_samples_leaf) & (least >= params.min_weight_leaf * (1.0 + ROUNDING)) & (least > 0.0)
+    )
     if sign != 0:
         centre = 0.0
-        if rule.criterion == SQUARED_ERROR:  # amounts were counted from the mean
-            centre = float(np.average(ground.target.amounts[node.rows, 0], weights=node.weights))
+        if params.criterion == SQUARED_ERROR:  # amounts were counted from the mean
+            centre = float(np.average(context.target.y[node.rows, 0], weights=node.weights))
         values = [side[:, 1] / weight + centre for side, weight in zip((left, right), weights, strict=True)]
         allowed &= keep_order(node, sign, *values)
-    if rule.criterion == POISSON:
+    if params.criterion == POISSON:
         allowed &= (np.minimum(left, right)[:, 1:] > LEAST_SHARE * node.sums.sum(axis=0)[1:]).all(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        gains = benefit(left, ground) + benefit(right, ground) - node.part
+        gains = benefit(left, context) + benefit(right, context) - node.part
     allowed &= np.isfinite(gains)
     return Cuts(gains[allowed], int((~allowed).sum()))
 
 
-def median_cuts(ground: Ground, node: Node, sign: int, sides: list[np.ndarray]) -> Cuts:
+def median_cuts(context: SearchContext, node: SearchedNode, sign: int, sides: list[np.ndarray]) -> Cuts:
     """Return the same by the absolute error."""
-    gains, rule = [], ground.rule
+    gains, params = [], context.params
     for is_left in sides:
         pair = [node.rows[is_left], node.rows[~is_left]]
-        if min(map(len, pair)) < rule.min_leaf:
+        if min(map(len, pair)) < params.min_samples_leaf:
             continue
         weights = node.weights[is_left].sum(), node.weights[~is_left].sum()
-        if min(weights) < rule.min_leaf_weight * (1.0 + ROUNDING):
+        if min(weights) < params.min_weight_leaf * (1.0 + ROUNDING):
             continue
-        values = (np.array([side_value(node_of(ground, side), ground)]) for side in pair)
+        values = (np.array([side_value(node_of(context, side), context)]) for side in pair)
         if sign == 0 or keep_order(node, sign, *values)[0]:
-            gains.append(gain_of(ground, node, pair))
+            gains.append(gain_of(context, node, pair))
     return Cuts(np.array(gains), len(sides) - len(gains))
 
 
-def keep_order(node: Node, sign: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def keep_order(node: SearchedNode, sign: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return which pairs of values are clearly in the right order and between the bounds of the node."""
     room = ROUNDING * np.maximum(abs(left), abs(right))
     within = (np.minimum(left, right) > node.lower + room) & (np.maximum(left, right) < node.upper - room)
     return within & ((right - left) * sign > room)
 
 
-def side_value(node: Node, ground: Ground) -> float:
+def side_value(node: SearchedNode, context: SearchContext) -> float:
     """Return the share of the second class, or the mean or median of the amounts."""
-    if ground.rule.criterion in CLASS_IMPURITIES:
+    if context.params.criterion in CLASS_IMPURITIES:
         return float(node.sums[:, -1].sum() / node.weights.sum())
-    amounts = ground.target.amounts[node.rows, 0]
-    if ground.rule.criterion == ABSOLUTE_ERROR:
+    amounts = context.target.y[node.rows, 0]
+    if context.params.criterion == ABSOLUTE_ERROR:
         return weighted_median(amounts, node.weights)
     return float(np.average(amounts, weights=node.weights))
 
 
-def gain_of(ground: Ground, node: Node, sides: list[np.ndarray]) -> float:
+def gain_of(context: SearchContext, node: SearchedNode, sides: list[np.ndarray]) -> float:
     """Return what a question gains that sends rows to these sides."""
     total = -node.part
     for side in sides:
         own = np.isin(node.rows, side)
-        total += part_of(ground, node.weights[own], node.sums[own], node.amounts[own[: len(node.amounts)]])
+        total += part_of(context, node.weights[own], node.sums[own], node.amounts[own[: len(node.amounts)]])
     return total
 
 
-def part_of(ground: Ground, weights: np.ndarray, sums: np.ndarray, amounts: np.ndarray) -> float:
+def part_of(context: SearchContext, weights: np.ndarray, sums: np.ndarray, amounts: np.ndarray) -> float:
     """Return B of some rows, given what is to be added up; medians need the amounts."""
-    if ground.rule.criterion != ABSOLUTE_ERROR:
-        return float(benefit(sums.sum(axis=0)[None], ground)[0])
+    if context.params.criterion != ABSOLUTE_ERROR:
+        return float(benefit(sums.sum(axis=0)[None], context)[0])
     return -float(np.mean([weights @ abs(column - weighted_median(column, weights)) for column in amounts.T]))
 
 
-def benefit(sums: np.ndarray, ground: Ground) -> np.ndarray:
+def benefit(sums: np.ndarray, context: SearchContext) -> np.ndarray:
     """Return B of each line of sums, in the mean over the outputs."""
-    criterion, starts = ground.rule.criterion, ground.target.starts
+    criterion, starts = context.params.criterion, context.target.starts
     if criterion not in CLASS_IMPURITIES:
         return AMOUNT_BENEFITS[criterion](sums[:, :1], sums[:, 1:]).mean(axis=1)
     if starts.size == 2:
@@ -470,34 +479,36 @@ AMOUNT_BENEFITS = {
 }
 
 
-def slack(ground: Ground, node: Node) -> float:
+def slack(context: SearchContext, node: SearchedNode) -> float:
     """Return what rounding may do to a gain."""
-    if ground.rule.criterion == ABSOLUTE_ERROR:
+    if context.params.criterion == ABSOLUTE_ERROR:
         return ROUNDING * abs(node.part)
-    return 1e-12 * float(abs(benefit(abs(node.sums).sum(axis=0)[None], ground)[0]))
+    return 1e-12 * float(abs(benefit(abs(node.sums).sum(axis=0)[None], context)[0]))
 
 
 # ---- leaves -------------------------------------------------------------------------------------------------------
 
 
-def without_reason(tree: Tree, numbers: NodeNumbers, ground: Ground) -> np.ndarray:
+def without_reason(tree: Tree, numbers: NodeNumbers, context: SearchContext) -> np.ndarray:
     """Return which leaves are not pure, and neither as deep nor as small as the limits say."""
-    rule = ground.rule
+    params = context.params
     is_open = (tree.left == LEAF) & (numbers.impurity > 1e-12 * numbers.impurity[0])
-    is_open &= numbers.impurity > rule.uncertainty * (1.0 + ROUNDING)
-    is_open &= node_depths(tree.left, tree.right, tree.chained) < rule.max_depth
-    is_open &= (numbers.n_rows >= rule.min_split) & (numbers.weight > 2.0 * rule.min_leaf_weight * (1.0 + ROUNDING))
+    is_open &= numbers.impurity > params.max_leaf_impurity * (1.0 + ROUNDING)
+    is_open &= node_depths(tree.left, tree.right, tree.chained) < params.max_depth
+    is_open &= (numbers.n_rows >= params.min_samples_split) & (
+        numbers.weight > 2.0 * params.min_weight_leaf * (1.0 + ROUNDING)
+    )
     # a question with many branches may not have found room among so many leaves
-    return is_open & (not (ground.max_leaves > 0 and rule.multiway))
+    return is_open & (not (context.max_leaves > 0 and params.multiway))
 
 
-def early_bar(tree: Tree, mass: np.ndarray, ground: Ground, leaf: int) -> float:
+def early_bar(tree: Tree, mass: np.ndarray, context: SearchContext, leaf: int) -> float:
     """Return above which gain a leaf should have been split: any, that of ``min_decrease`` or, where the leaves were
     counted and the largest gain came first, the least gain of those that came after its parent.
     """
-    wanted = ground.rule.min_decrease * ground.rule.total_weight
+    wanted = context.params.min_decrease * context.params.total_weight
     bar = wanted if wanted > 0.0 else ANY_GAIN
-    if ground.max_leaves == 0 or int((tree.left == LEAF).sum()) < ground.max_leaves:
+    if context.max_leaves == 0 or int((tree.left == LEAF).sum()) < context.max_leaves:
         return bar
     inner, gains = tree.left != LEAF, np.zeros(tree.left.size)
     gains[inner] = mass[inner] - mass[tree.left[inner]] - mass[tree.right[inner]]

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenwood.core.tree.nodes import Tree
-from eigenwood.proofs.best_splits import Ground, Splits, looked_into, split_claims
+from eigenwood.core.tree.types import Tree
+from eigenwood.proofs.best_splits import SearchContext, Splits, looked_into, split_claims
 from eigenwood.proofs.claim import Claim
 from eigenwood.proofs.questions import odd_questions, passed, question_claim
 from eigenwood.proofs.tree import TreeFit, broken_orders, fit_of, node_numbers, number_claims, order_claim
@@ -33,16 +33,16 @@ class Looked(NamedTuple):
     splits: Splits
 
 
-def looked_at(tree: Tree, ground: Ground, seed: int) -> Looked:
+def looked_at(tree: Tree, context: SearchContext, seed: int) -> Looked:
     """Return what is found in a tree when its questions are asked again of the rows it grew from."""
-    found, criterion = passed(tree, ground.X), ground.rule.criterion
-    numbers = node_numbers(tree, found.leaves, ground.target, criterion, ground.signs)
-    exact = np.array([feature not in ground.bins for feature in range(ground.X.shape[1])])
+    found, criterion = passed(tree, context.X), context.params.criterion
+    numbers = node_numbers(tree, found.leaves, context.target, criterion, context.monotonic_cst)
+    exact = np.array([feature not in context.bins for feature in range(context.X.shape[1])])
     return Looked(
         fit_of(tree, numbers, criterion),
-        odd_questions(tree, found, numbers.weight, exact, ground.rule),
-        broken_orders(tree, ground.signs),
-        looked_into(tree, found.leaves, numbers, ground, seed, NODES_OF_A_TREE),
+        odd_questions(tree, found, numbers.weight, exact, context.params),
+        broken_orders(tree, context.monotonic_cst),
+        looked_into(tree, found.leaves, numbers, context, seed, NODES_OF_A_TREE),
     )
 
 

@@ -44,7 +44,7 @@ MOST_RESAMPLES, LEAST_RESAMPLES = 500, 200
 MOST_DRAWS = 2_000_000  # rows drawn by all resamples together: most metrics read them in less than a second
 MOST_ROWS = 10_000  # of one resample
 NO_VOTES = -np.inf
-NOTHING = 1e-28  # a square of margins that is mere rounding
+NO_SPLIT = 1e-28  # a square of margins that is mere rounding
 SMALLEST = 1e-300  # squares below it have lost their digits
 
 Interval = tuple[float, float]
@@ -192,9 +192,9 @@ def unevenness(residuals: Residuals) -> float:
 
 def quotient(above: float, below: float) -> float:
     """Return above / below; 0 / 0 is 0, since learners that never differ from a constant have nothing in common."""
-    if above <= NOTHING:
+    if above <= NO_SPLIT:
         return 0.0
-    return above / below if below > NOTHING else float("inf")
+    return above / below if below > NO_SPLIT else float("inf")
 
 
 def row_total(weights: np.ndarray) -> float:

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenwood.core.tree.nodes import LEAF, Tree
-from eigenwood.core.tree.splitting import Rule
+from eigenwood.core.tree.types import LEAF, GrowthParams, Tree
 from eigenwood.proofs.claim import Claim, at_most
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -81,7 +80,7 @@ def links_of(tree: Tree) -> np.ndarray:
     return is_link
 
 
-def odd_questions(tree: Tree, found: Passed, weight: np.ndarray, exact: np.ndarray, rule: Rule) -> int:
+def odd_questions(tree: Tree, found: Passed, weight: np.ndarray, exact: np.ndarray, params: GrowthParams) -> int:
     """Return how many questions are not as they must be: midway between the numbers on both sides, with the heavier
     side for what is new, and only categories that were seen there.
 
@@ -98,11 +97,13 @@ def odd_questions(tree: Tree, found: Passed, weight: np.ndarray, exact: np.ndarr
     is_right |= ~exact[tree.feature[inner]] & (below <= threshold) & (threshold < above)
     odd = (lists == 0) & ~is_right
     one_side, other = weight[tree.left[inner]], weight[tree.right[inner]]
-    heavier_left = (one_side > other) | (rule.multiway & (lists > 0) & (one_side == other))
-    if not rule.whole:  # in which order they were added may decide which of two equal sides is heavier
+    heavier_left = (one_side > other) | (params.multiway & (lists > 0) & (one_side == other))
+    if not params.integer_weights:  # in which order they were added may decide which of two equal sides is heavier
         heavier_left = np.where(abs(one_side - other) <= EQUAL * weight[inner], tree.default_left[inner], heavier_left)
-    is_free = found.met_missing[inner] | tree.chained[inner] | links_of(tree)[inner]  # the side was chosen otherwise
-    odd |= ~is_free & (tree.default_left[inner] != heavier_left)
+    is_unconstrained = (
+        found.met_missing[inner] | tree.chained[inner] | links_of(tree)[inner]
+    )  # the side was chosen otherwise
+    odd |= ~is_unconstrained & (tree.default_left[inner] != heavier_left)
     owner = np.repeat(np.arange(tree.left.size), np.diff(tree.category_start))
     return int((odd | np.isin(inner, owner[found.n_met == 0])).sum())
 

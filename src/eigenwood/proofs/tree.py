@@ -23,16 +23,9 @@ import numpy as np
 from scipy.special import xlogy
 
 from eigenwood.compiling import njit
-from eigenwood.core.tree.branching import Target
-from eigenwood.core.tree.impurity import (
-    ABSOLUTE_ERROR,
-    ENTROPY,
-    ERROR,
-    GINI,
-    POISSON,
-    SQUARED_ERROR,
-)
-from eigenwood.core.tree.nodes import LEAF, Tree, subtree_ends
+from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
+from eigenwood.core.tree.structure import subtree_ends
+from eigenwood.core.tree.types import LEAF, Target, Tree
 from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, measured
 from eigenwood.proofs.questions import links_of, passed
 
@@ -68,40 +61,40 @@ def leaf_of_rows(tree: Tree, X) -> np.ndarray:
     return passed(tree, X).leaves
 
 
-def node_numbers(tree: Tree, leaves, target: Target, criterion: int, signs=None) -> NodeNumbers:
-    """Return the numbers of every node for rows that end in these leaves; ``signs`` are monotonic constraints."""
+def node_numbers(tree: Tree, leaves, target: Target, criterion: int, monotonic_cst=None) -> NodeNumbers:
+    """Return the numbers of every node for rows that end in these leaves."""
     weights = target.weights if target.weights.size else np.ones(leaves.size)
     if criterion == ABSOLUTE_ERROR:
-        return median_numbers(tree, leaves, target, weights, signs)
+        return median_numbers(tree, leaves, target, weights, monotonic_cst)
     n_rows, weight = below(tree, leaves, np.ones(leaves.size)), below(tree, leaves, weights)
     mass = np.maximum(weight, TINY)
     if criterion in CLASS_IMPURITIES:
         values = [shares_of(tree, leaves, target, weights, o) / mass[:, None] for o in range(target.starts.size - 1)]
         impurities = [CLASS_IMPURITIES[criterion](part) for part in values]
     else:
-        numbers = [mean_numbers(tree, leaves, column, weights, mass, criterion) for column in target.amounts.T]
+        numbers = [mean_numbers(tree, leaves, column, weights, mass, criterion) for column in target.y.T]
         values, impurities = ([part[i] for part in numbers] for i in (0, 1))
     value = np.column_stack(values)
     middle = value[:, -1].copy()
-    if is_bounded(tree, signs):
-        value[:, -1] = np.clip(middle, *bounds_of(tree, signs, middle))
+    if is_bounded(tree, monotonic_cst):
+        value[:, -1] = np.clip(middle, *bounds_of(tree, monotonic_cst, middle))
         if criterion in CLASS_IMPURITIES:
             value[:, 0] = 1.0 - value[:, 1]
     value_error = float(np.abs(value - tree.value).max()) / max(float(np.abs(value).max()), TINY)
     return NodeNumbers(n_rows, weight, np.mean(impurities, axis=0), value_error, middle)
 
 
-def is_bounded(tree: Tree, signs) -> bool:
+def is_bounded(tree: Tree, monotonic_cst) -> bool:
     """Return whether a question of the tree has to keep an order."""
-    return signs is not None and bool(np.asarray(signs)[tree.feature[tree.left != LEAF]].any())
+    return monotonic_cst is not None and bool(np.asarray(monotonic_cst)[tree.feature[tree.left != LEAF]].any())
 
 
-def bounds_of(tree: Tree, signs, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def bounds_of(tree: Tree, monotonic_cst, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return between which numbers the value of each node must lie."""
     lower, upper = np.full(middle.size, -np.inf), np.full(middle.size, np.inf)
     for node in np.flatnonzero(tree.left != LEAF):  # preorder: a parent comes before its children
         left, right = tree.left[node], tree.right[node]
-        sign = signs[tree.feature[node]]
+        sign = monotonic_cst[tree.feature[node]]
         lower[[left, right]], upper[[left, right]] = lower[node], upper[node]
         if sign != 0:
             smaller, greater = (left, right) if sign > 0 else (right, left)
@@ -109,15 +102,15 @@ def bounds_of(tree: Tree, signs, middle: np.ndarray) -> tuple[np.ndarray, np.nda
     return lower, upper
 
 
-def broken_orders(tree: Tree, signs) -> int:
+def broken_orders(tree: Tree, monotonic_cst) -> int:
     """Return how many questions about a feature with a sign have a leaf on one side that breaks the order."""
-    if not is_bounded(tree, signs):
+    if not is_bounded(tree, monotonic_cst):
         return 0
     least, most = tree.value[:, -1].copy(), tree.value[:, -1].copy()
     n_broken = 0
     for node in np.flatnonzero(tree.left != LEAF)[::-1]:
         left, right = tree.left[node], tree.right[node]
-        sign = signs[tree.feature[node]]
+        sign = monotonic_cst[tree.feature[node]]
         smaller, greater = (left, right) if sign > 0 else (right, left)
         n_broken += int(sign != 0 and most[smaller] > least[greater])
         least[node], most[node] = min(least[left], least[right]), max(most[left], most[right])
@@ -148,7 +141,7 @@ def add_up(left, right, total):
 def shares_of(tree: Tree, leaves, target: Target, weights, output: int) -> np.ndarray:
     """Return the weight of each class of one output at every node."""
     n_classes = int(target.starts[output + 1] - target.starts[output])
-    places = leaves.astype(np.int64) * n_classes + target.labels[:, output]
+    places = leaves.astype(np.int64) * n_classes + target.class_codes[:, output]
     total = np.bincount(places, weights=weights, minlength=tree.left.size * n_classes).reshape(-1, n_classes)
     add_up(tree.left, tree.right, total)
     return total
@@ -202,7 +195,7 @@ SPREADS = {
 }
 
 
-def median_numbers(tree: Tree, leaves, target: Target, weights, signs) -> NodeNumbers:
+def median_numbers(tree: Tree, leaves, target: Target, weights, monotonic_cst) -> NodeNumbers:
     """Return the numbers of every node around its medians: rows sorted by leaf are sorted by node as well.
 
     The links of a chain after its first, which nobody sees as nodes, keep the impurities they have: to look at all rows
@@ -210,17 +203,17 @@ def median_numbers(tree: Tree, leaves, target: Target, weights, signs) -> NodeNu
     """
     rows = np.argsort(leaves, kind="stable")
     first, last = stretches(tree, leaves)
-    is_link, n_outputs = links_of(tree), target.amounts.shape[1]
+    is_link, n_outputs = links_of(tree), target.y.shape[1]
     impurity = np.where(is_link, n_outputs * tree.impurity, 0.0)
     middles, off = tree.value.copy(), np.zeros(tree.left.size)
     for node in np.flatnonzero((last > first) & ~is_link):
         own = rows[first[node] : last[node]]
-        for o, column in enumerate(target.amounts.T):
+        for o, column in enumerate(target.y.T):
             middles[node, o] = weighted_median(column[own], weights[own])
             impurity[node] += float(np.average(np.abs(column[own] - middles[node, o]), weights=weights[own]))
             off[node] = max(off[node], off_the_middle(column[own] - tree.value[node, o], weights[own]))
-    if is_bounded(tree, signs):
-        lower, upper = bounds_of(tree, signs, middles[:, 0])
+    if is_bounded(tree, monotonic_cst):
+        lower, upper = bounds_of(tree, monotonic_cst, middles[:, 0])
         is_clipped = (middles[:, 0] < lower) | (middles[:, 0] > upper)
         distance = abs(np.clip(middles[:, 0], lower, upper) - tree.value[:, 0]) / max(abs(middles).max(), TINY)
         off = np.where(is_clipped, distance, off)
@@ -258,9 +251,9 @@ def mean_loss(tree: Tree, leaves, target: Target, criterion: int) -> float:
     if criterion in CLASS_IMPURITIES:
         pairs = zip(target.starts[:-1], target.starts[1:], strict=True)
         said = np.column_stack([tree.value[:, a:b].argmax(axis=1) for a, b in pairs])
-        losses = said[leaves] != target.labels
+        losses = said[leaves] != target.class_codes
     else:
-        losses = AMOUNT_LOSSES[criterion](target.amounts, tree.value[leaves])
+        losses = AMOUNT_LOSSES[criterion](target.y, tree.value[leaves])
     return float(np.average(losses.mean(axis=1), weights=weights))
 
 
@@ -272,12 +265,12 @@ def tree_certificate(
     criterion: int,
     *,
     n_binned: int,
-    signs,
+    monotonic_cst,
     pruning: tuple | None,
 ) -> Certificate:
     """Return the claims about a tree over the rows it learnt from, which end in ``leaves`` and give these numbers.
 
-    ``signs`` are monotonic constraints, or None; ``pruning`` is the validation error before and after.
+    ``monotonic_cst`` are monotonic constraints, or None; ``pruning`` is the validation error before and after.
     """
     loss_name = "training error" if criterion in CLASS_IMPURITIES else "training loss"
     claims = [
@@ -288,13 +281,13 @@ def tree_certificate(
         measured(loss_name, f"{loss_name} of the rows it learnt from", mean_loss(tree, leaves, target, criterion)),
         bins_claim(n_binned),
     ]
-    if signs is not None:
-        claims.append(order_claim(broken_orders(tree, signs)))
+    if monotonic_cst is not None:
+        claims.append(order_claim(broken_orders(tree, monotonic_cst)))
     if pruning is not None:
         before, after = pruning
         bound = before * (1.0 + ROUNDING)
         if criterion == POISSON:
-            bound += LITTLE * ROUNDING * float(abs(target.amounts).max())
+            bound += LITTLE * ROUNDING * float(abs(target.y).max())
         claims.append(at_most("validation error", "error on validation rows: after pruning ≤ before", after, bound))
     return Certificate(tuple(claims))
 

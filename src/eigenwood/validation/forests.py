@@ -1,4 +1,4 @@
-"""The rule for the trees of a forest (``core.forest.nodes.Forest``) from a model file.
+"""The rule for the trees of a forest (``core.forest.packing.Forest``) from a model file.
 
 A forest is a row of arrays that say things of each other: bits give the shape of the trees, codes point into tables,
 counts cut lists. Kernels read them without looking, so every one of these sayings is checked here, in an order in

@@ -197,7 +197,7 @@ class CategoryLists:
 
 @dataclass(frozen=True)
 class Nodes:
-    """The arrays of a tree (``core.tree.nodes.Tree``): every child, feature and list must be there."""
+    """The arrays of a tree (``core.tree.types.Tree``): every child, feature and list must be there."""
 
     n_features: str
     n_values: str

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenwood import DecisionTreeClassifier, DecisionTreeRegressor
-from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
-from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD, Tree
+from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
+from eigenwood.core.tree.types import LEAF, NO_FEATURE, NO_THRESHOLD, Tree
 
 CRITERIA = {
     "gini": GINI,

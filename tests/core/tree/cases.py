@@ -7,11 +7,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from eigenwood.core.tree.binning import binned_dense, binned_sparse
-from eigenwood.core.tree.branching import LARGEST, Place, Target
-from eigenwood.core.tree.growing import Ground, grown, growth_steps, log_table, new_room, part_of
-from eigenwood.core.tree.impurity import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
-from eigenwood.core.tree.nodes import LEAF, NO_FEATURE, NO_THRESHOLD
-from eigenwood.core.tree.splitting import Rule
+from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR, log_table
+from eigenwood.core.tree.grower import GrowthContext, grown, growth_steps, new_workspace, part_of
+from eigenwood.core.tree.thresholds import LARGEST
+from eigenwood.core.tree.types import LEAF, NO_FEATURE, NO_THRESHOLD, GrowthParams, NodeSpan, Target
 from tests.naive import tree as naive
 
 CRITERIA = {
@@ -81,11 +80,11 @@ def weights(rng, n_rows):
     return rng.uniform(0.5, 2.0, size=n_rows)
 
 
-def labels(rng, n_rows, n_classes):
+def class_codes(rng, n_rows, n_classes):
     return np.column_stack([rng.integers(k, size=n_rows) for k in n_classes])
 
 
-def amounts(rng, n_rows, n_outputs=1):
+def real_targets(rng, n_rows, n_outputs=1):
     return rng.normal(size=(n_rows, n_outputs)) + 3.0
 
 
@@ -100,8 +99,8 @@ def table(seed, criterion, n_rows=None, weighted=False, tied_targets=True, n_cla
     X = numbers(rng, n_rows, **columns)
     w = weights(rng, n_rows) if weighted else np.ones(n_rows)
     if criterion in ("gini", "entropy", "error"):
-        return naive.Data(X, labels(rng, n_rows, n_classes), w, n_classes)
-    y = counts(rng, n_rows, n_outputs) if tied_targets else np.abs(amounts(rng, n_rows, n_outputs))
+        return naive.Data(X, class_codes(rng, n_rows, n_classes), w, n_classes)
+    y = counts(rng, n_rows, n_outputs) if tied_targets else np.abs(real_targets(rng, n_rows, n_outputs))
     return naive.Data(X, y, w)
 
 
@@ -122,17 +121,17 @@ def target_of(data):
     if data.n_classes:
         starts = np.concatenate([[0], np.cumsum(data.n_classes)]).astype(np.int64)
         return Target(data.y.astype(np.int32), np.empty((0, data.y.shape[1])), w, starts)
-    labels = np.empty((0, data.y.shape[1]), dtype=np.int32)
-    return Target(labels, data.y, w, np.arange(data.y.shape[1] + 1, dtype=np.int64))
+    class_codes = np.empty((0, data.y.shape[1]), dtype=np.int32)
+    return Target(class_codes, data.y, w, np.arange(data.y.shape[1] + 1, dtype=np.int64))
 
 
 def rule_of(data, rules, max_features=None, at_random=False):
-    return Rule(
+    return GrowthParams(
         CRITERIA[rules.criterion],
         int(min(rules.max_depth, NO_END)),
         rules.min_samples_split,
         rules.min_samples_leaf,
-        rules.min_leaf_weight,
+        rules.min_weight_leaf,
         rules.min_decrease,
         rules.pure_enough,
         max_features or data.X.shape[1],
@@ -145,13 +144,13 @@ def rule_of(data, rules, max_features=None, at_random=False):
 
 def steps(data, rules, seed=0, n_threads=1, rows=None, max_features=None, at_random=False, **storage):
     """Yield the growth of a tree by the textbook's rules."""
-    signs = np.array(rules.signs or (0,) * data.X.shape[1])
+    monotonic_cst = np.array(rules.monotonic_cst or (0,) * data.X.shape[1])
     return growth_steps(
         binned(data, n_threads=n_threads, **storage),
         target_of(data),
         np.arange(len(data.X)) if rows is None else rows,
         rule_of(data, rules, max_features, at_random),
-        signs,
+        monotonic_cst,
         rules.max_leaves or -1,
         np.uint64(seed),
         n_threads,
@@ -164,20 +163,20 @@ def fit(data, rules, **options):
     return grown(last)
 
 
-def ground_of(data, rules, max_features=None, at_random=False, **storage):
+def context_of(data, rules, max_features=None, at_random=False, **storage):
     """Return what stays the same while a tree grows."""
-    target, rule = target_of(data), rule_of(data, rules, max_features, at_random)
-    signs = np.array(rules.signs or (0,) * data.X.shape[1], dtype=np.int64)
+    target, params = target_of(data), rule_of(data, rules, max_features, at_random)
+    monotonic_cst = np.array(rules.monotonic_cst or (0,) * data.X.shape[1], dtype=np.int64)
     rows = np.arange(len(data.X), dtype=np.int32)
-    return Ground(binned(data, **storage), target, rule, signs, log_table(target, rule), rows)
+    return GrowthContext(binned(data, **storage), target, params, monotonic_cst, log_table(target, params), rows)
 
 
 def fit_in_one_call(data, rules, seed=0, **options):
     """Return the tree as forests grow theirs."""
-    ground = ground_of(data, rules, **options)
-    root = Place(0, ground.rows.size, 0, np.uint64(seed), -np.inf, np.inf)
-    n_rows = ground.rows.size
-    piece = part_of(ground, ground.rows, [root], n_rows, new_room(ground, n_rows, n_rows))
+    context = context_of(data, rules, **options)
+    root = NodeSpan(0, context.rows.size, 0, np.uint64(seed), -np.inf, np.inf)
+    n_rows = context.rows.size
+    piece = part_of(context, context.rows, [root], n_rows, new_workspace(context, n_rows, n_rows))
     assert len(piece.places) == 0
     return piece.tree
 

@@ -6,9 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenwood.core.tree.branching import Place, described_amounts, described_classes, fill, moved_rows, new_sample
-from eigenwood.core.tree.growing import log_table
-from eigenwood.core.tree.splitting import find_split, new_bench
+from eigenwood.core.tree.criteria import log_table
+from eigenwood.core.tree.node_stats import class_node_stats, fill, regression_node_stats
+from eigenwood.core.tree.split.best import best_split
+from eigenwood.core.tree.split.partition import partition_rows
+from eigenwood.core.tree.types import NodeSpan
+from eigenwood.core.tree.workspace import new_sample, new_split_workspace
 from tests.core.tree import cases
 
 SHARES = (0.0, 0.5, 1.0)
@@ -21,60 +24,60 @@ class Root(NamedTuple):
     codes: tuple
     features: tuple
     target: tuple
-    rule: tuple
+    params: tuple
     sample: tuple
     sums: np.ndarray
-    known: tuple
+    stats: tuple
 
 
 def sample_of(target, rows, criterion):
     """Return rows with their targets one after the other."""
     sample = new_sample(target, rows.size, criterion)._replace(rows=rows)
-    fill(sample.labels, sample.amounts, sample.weights, sample.ranks, sample.ordered, target, rows)
+    fill(sample.class_codes, sample.y, sample.weights, sample.ranks, sample.ordered, target, rows)
     return sample
 
 
 def root_of(data, rules, seed=0, max_features=None, at_random=False, **storage):
     (codes, features), target = cases.binned(data, **storage), cases.target_of(data)
-    rule = cases.rule_of(data, rules, max_features, at_random)
-    sample = sample_of(target, np.arange(len(data.X), dtype=np.int32), rule.criterion)
+    params = cases.rule_of(data, rules, max_features, at_random)
+    sample = sample_of(target, np.arange(len(data.X), dtype=np.int32), params.criterion)
     n_values = sum(data.n_classes) if data.n_classes else data.y.shape[1]
     sums, value = np.zeros(n_values + (not data.n_classes)), np.empty(n_values)
-    place = Place(0, len(data.X), 0, np.uint64(seed), -np.inf, np.inf)
-    described, given = (described_classes, sample.labels) if data.n_classes else (described_amounts, sample.amounts)
-    known, _ = described(given, sample.weights, target.starts, rule.criterion, sums, place, value)
-    known = known._replace(seed=np.uint64(seed))  # on the way out of a kernel it became a Python integer
-    return Root(codes, features, target, rule, sample, sums, known)
+    place = NodeSpan(0, len(data.X), 0, np.uint64(seed), -np.inf, np.inf)
+    described, given = (class_node_stats, sample.class_codes) if data.n_classes else (regression_node_stats, sample.y)
+    stats, _ = described(given, sample.weights, target.starts, params.criterion, sums, place, value)
+    stats = stats._replace(seed=np.uint64(seed))  # on the way out of a kernel it became a Python integer
+    return Root(codes, features, target, params, sample, sums, stats)
 
 
-def split_of(root, data, rules, bench=None):
+def split_of(root, data, rules, ws=None):
     """Return the split of the root, the lines in the order in which they are cut, and the bench that was used."""
-    bench = bench or bench_of(root)
-    signs = np.array(rules.signs or (0,) * data.X.shape[1], dtype=np.int64)
-    split, n_lines = find_split(
+    ws = ws or bench_of(root)
+    monotonic_cst = np.array(rules.monotonic_cst or (0,) * data.X.shape[1], dtype=np.int64)
+    split, n_bins = best_split(
         root.codes,
         root.features,
         root.sample,
         root.sums,
         root.target.starts,
-        signs,
-        root.rule,
-        root.known,
-        log_table(root.target, root.rule),
-        bench,
+        monotonic_cst,
+        root.params,
+        root.stats,
+        log_table(root.target, root.params),
+        ws,
     )
-    return split, bench.best_lines[:n_lines].copy(), bench
+    return split, ws.best_bins[:n_bins].copy(), ws
 
 
 def bench_of(root):
     """Return room for the root."""
     n_rows, n_outputs = root.sample.rows.size, root.target.starts.size - 1
-    return new_bench(root.codes, root.features, root.rule, root.sums.size, n_rows, n_outputs)
+    return new_split_workspace(root.codes, root.features, root.params, root.sums.size, n_rows, n_outputs)
 
 
 def moved(root, rows, split, order):
     """Bring the rows that go left to the front; return how many those are."""
-    return moved_rows(root.codes, root.features, rows, split, order, np.empty(len(rows), dtype=np.int32))
+    return partition_rows(root.codes, root.features, rows, split, order, np.empty(len(rows), dtype=np.int32))
 
 
 def sums_of(data, rows):
@@ -90,7 +93,7 @@ def table(seed, criterion, **options):
     return cases.table(seed, criterion, n_rows=int(np.random.default_rng(seed).integers(2, 25)), **options)
 
 
-def assert_clean(bench):
+def assert_clean(ws):
     """Nothing is left for the next node."""
-    used = bench.sums, bench.flat, bench.counts, bench.bits, bench.slot_sums, bench.slot_bits
+    used = ws.sums, ws.flat, ws.counts, ws.bits, ws.sparse_sums, ws.sparse_bits
     assert not any(array.any() for array in used)

@@ -9,16 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from eigenwood.core.tree.binning import (
-    CATEGORY,
-    MOST_FEW,
-    NUMBER,
-    WIDEST_TABLE,
-    Ranked,
-    binned_dense,
-    binned_sparse,
-    stored_codes,
-)
+from eigenwood.core.tree.binning import MOST_FEW, WIDEST_TABLE, Ranked, binned_dense, binned_sparse, stored_codes
+from eigenwood.core.tree.types import CATEGORY, NUMBER
 from tests.core.tree import cases
 
 SHARES = (0.0, 0.5, 1.0)
@@ -35,10 +27,10 @@ def coded(binned):
     codes, features = binned
     table = np.tile(features.common.astype(int), (codes.entry_start.size - 1, 1))
     for i, feature in enumerate(codes.feature):
-        table[:, feature] = codes.meaning[codes.start[i] :][codes.columns[i]]
+        table[:, feature] = codes.bin_of_code[codes.start[i] :][codes.columns[i]]
     for row in range(len(table)):
-        for slot in codes.entries[codes.entry_start[row] : codes.entry_start[row + 1]]:
-            table[row, codes.slot_feature[slot]] = codes.slot_code[slot]
+        for sparse_bin in codes.entries[codes.entry_start[row] : codes.entry_start[row + 1]]:
+            table[row, codes.sparse_feature[sparse_bin]] = codes.sparse_code[sparse_bin]
     return table
 
 
@@ -131,7 +123,7 @@ def test_a_column_is_thin_when_its_rare_entries_are_few(rare_share, kept_thin):
     X[:3, 0], X[:5, 1], X[:, 2] = 1.0, np.arange(1, 6), np.arange(20)
     binned = dense_of(X, rare_share)
     assert_array_equal(binned.codes.feature, np.arange(kept_thin, 3))
-    assert_array_equal(np.unique(binned.codes.slot_feature), np.arange(kept_thin))
+    assert_array_equal(np.unique(binned.codes.sparse_feature), np.arange(kept_thin))
     assert_array_equal(binned.features.common, [0] * kept_thin + [-1] * (3 - kept_thin))
     assert binned.codes.entries.size == [0, 3, 8, 27][kept_thin]
 
@@ -142,8 +134,8 @@ def test_entries_and_slots_ascend():
     assert codes.entries.size > 30
     for row in range(30):
         assert (np.diff(codes.entries[codes.entry_start[row] : codes.entry_start[row + 1]]) > 0).all()
-    slots = codes.slot_feature.astype(int) * 1000 + codes.slot_code
-    assert (np.diff(slots) > 0).all()
+    sparse_bins = codes.sparse_feature.astype(int) * 1000 + codes.sparse_code
+    assert (np.diff(sparse_bins) > 0).all()
 
 
 def test_a_missing_value_can_be_the_common_one():

@@ -12,7 +12,7 @@ A column in which one code is common (a column of zeros and ones, a count of a r
 entries only, row by row. One pass over the rows of a node then counts all such columns together, and the common
 code gets what is left.
 
-    row        0          1     2                 slots   5: column 3 has code 1
+    row        0          1     2                 sparse bins   5: column 3 has code 1
     entries    5, 9       -     5, 7                      7: column 8 has code 0
                                                           9: column 8 has code 2
 """
@@ -25,11 +25,10 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenwood.compiling import njit
-from eigenwood.core.distinct import mixed
-from eigenwood.core.memory import room_for
+from eigenwood.core.distinct import splitmix64
+from eigenwood.core.memory import lazy_zeros
 from eigenwood.core.threads import results_of
-
-NUMBER, CATEGORY = range(2)
+from eigenwood.core.tree.types import CATEGORY, NUMBER, BinCodes, BinnedTable, FeatureBins
 
 MOST_CODES = 65_536  # what 16 bits can tell apart
 COLUMN_BLOCK = 8  # columns of a C-contiguous matrix that share a cache line
@@ -39,44 +38,6 @@ WIDE, NARROW_CODES, NARROW = 64, 256, np.uint8  # so many columns of so few code
 LARGE = 1 << 22  # … and if there are so many in all, they are kept by row
 TILE = 64  # columns, and rows of them, that are turned at once
 WIDEST_TABLE = 1 << 21  # whole numbers in a range up to this are ranked by a table instead of by sorting
-
-
-class Features(NamedTuple):
-    """What the codes of each feature mean."""
-
-    kind: np.ndarray  # (n_features,) NUMBER or CATEGORY
-    missing: np.ndarray  # (n_features,) the code of missing numbers, -1 where none is missing
-    common: np.ndarray  # (n_features,) the code that is not stored, -1 where all are
-    start: np.ndarray  # (n_features + 1,) where the values of a feature begin in ``lows`` and ``highs``
-    lows: np.ndarray  # least value behind each code (of a category: its code)
-    highs: np.ndarray  # greatest value behind each code
-    exact: np.ndarray  # (n_features,) whether every distinct value has a code of its own
-
-
-class Codes(NamedTuple):
-    """The coded rows: columns whose codes are all stored, then those of which only the rare ones are.
-
-    Codes are stored once, by column or by row; the other table has no rows. A node of a forest looks at some columns
-    out of many: each code that it reads of a large table comes from the memory. The codes of its rows can be brought
-    together instead, if those of a row stand side by side.
-    """
-
-    columns: np.ndarray  # (n_columns, n_rows) uint16, or uint8 where many columns have few codes
-    by_row: np.ndarray  # (n_rows, n_columns) uint8: a large table of such columns
-    feature: np.ndarray  # (n_columns,) which feature a column is
-    start: np.ndarray  # (n_columns + 1,) where the codes of a column begin in ``meaning``
-    meaning: np.ndarray  # the feature's code behind each code of a column
-    entry_start: np.ndarray  # (n_rows + 1,)
-    entries: np.ndarray  # slots, ascending in each row
-    slot_feature: np.ndarray  # (n_slots,) ascending
-    slot_code: np.ndarray  # (n_slots,) ascending within a feature
-
-
-class Binned(NamedTuple):
-    """A coded table."""
-
-    codes: Codes
-    features: Features
 
 
 class Ranked(NamedTuple):
@@ -99,7 +60,7 @@ class Rare(NamedTuple):
     common: int
 
 
-def binned_dense(X, n_categories, rare_share: float, n_threads: int, max_bins: int = MOST_CODES) -> Binned:
+def binned_dense(X, n_categories, rare_share: float, n_threads: int, max_bins: int = MOST_CODES) -> BinnedTable:
     """Return a dense matrix as codes, at most ``max_bins`` for the numbers of a column.
 
     ``n_categories`` has, for each column, -1 for numbers, and for a category the number of its codes, which stand in
@@ -112,23 +73,23 @@ def coded_columns(X, n_categories, rare_share: float, n_threads: int, max_bins: 
     """Return the columns of a dense matrix as codes, one by one."""
     width = min(COLUMN_BLOCK, -(-X.shape[1] // n_threads))  # a few columns are shared out as well
     # narrow codes wait in memory that goes back, some columns at a time, as they are joined
-    waiting = [room_for((TILE, X.shape[0]), NARROW) for _ in range(0, X.shape[1], TILE)]
-    rooms: SimpleQueue[np.ndarray] = SimpleQueue()  # fresh memory for every block would cost as much as the copy
+    waiting = [lazy_zeros((TILE, X.shape[0]), NARROW) for _ in range(0, X.shape[1], TILE)]
+    workspaces: SimpleQueue[np.ndarray] = SimpleQueue()  # fresh memory for every block would cost as much as the copy
     for _ in range(n_threads):
-        rooms.put(np.empty((width, X.shape[0])))
+        workspaces.put(np.empty((width, X.shape[0])))
 
     def place_of(column: int) -> np.ndarray:
         return waiting[column // TILE][column % TILE]
 
     def block(first: int) -> list:
-        room = rooms.get()
+        workspace = workspaces.get()
         try:
-            return columns_of(room, first)
+            return columns_of(workspace, first)
         finally:
-            rooms.put(room)
+            workspaces.put(workspace)
 
-    def columns_of(room: np.ndarray, first: int) -> list:
-        columns = room[: min(width, X.shape[1] - first)]
+    def columns_of(workspace: np.ndarray, first: int) -> list:
+        columns = workspace[: min(width, X.shape[1] - first)]
         copy_columns(X, first, columns)
         return [
             kept(columns[i], n_categories[first + i], rare_share, max_bins, place_of(first + i))
@@ -139,7 +100,7 @@ def coded_columns(X, n_categories, rare_share: float, n_threads: int, max_bins: 
     return [column for part in blocks for column in part]
 
 
-def binned_sparse(X, n_categories, n_threads: int, max_bins: int = MOST_CODES) -> Binned:
+def binned_sparse(X, n_categories, n_threads: int, max_bins: int = MOST_CODES) -> BinnedTable:
     """Return a csc matrix as codes; zero is the common value of every column, and nothing is made dense."""
 
     def column(j: int) -> tuple:
@@ -260,7 +221,7 @@ def few_ranks(values, bits):
                 n_seen += 1
             code = missing
         else:
-            place = np.int64(mixed(bits[i]) & HASH_BITS) if value != 0.0 else 0  # 0 and -0 are one value
+            place = np.int64(splitmix64(bits[i]) & HASH_BITS) if value != 0.0 else 0  # 0 and -0 are one value
             while table[place] >= 0 and seen[table[place]] != value:
                 place = (place + 1) % HASH_SIZE
             if table[place] < 0 and n_seen < MOST_FEW:
@@ -370,7 +331,7 @@ def write_by_row(columns, at, table):
                 table[i, at + j] = columns[j, i]
 
 
-def joined(columns: list, n_categories, n_rows: int) -> Binned:
+def joined(columns: list, n_categories, n_rows: int) -> BinnedTable:
     """Return the columns as one table."""
     whole = [j for j, (_, rare) in enumerate(columns) if rare is None]
     thin = [j for j, (_, rare) in enumerate(columns) if rare is not None]
@@ -378,8 +339,8 @@ def joined(columns: list, n_categories, n_rows: int) -> Binned:
     n_codes = sizes + np.array([found.n_missing > 0 for found, _ in columns])
     is_narrow = len(whole) >= WIDE and n_codes[whole].max() <= NARROW_CODES
     by_column, by_row = stored_codes(columns, whole, n_rows, NARROW if is_narrow else np.uint16)
-    slot_feature, slot_code, entry_start, entries = entries_by_row(thin, columns, n_codes, n_rows)
-    codes = Codes(
+    sparse_feature, sparse_code, entry_start, entries = entries_by_row(thin, columns, n_codes, n_rows)
+    codes = BinCodes(
         by_column,
         by_row,
         np.array(whole, dtype=np.int32),
@@ -387,11 +348,11 @@ def joined(columns: list, n_categories, n_rows: int) -> Binned:
         np.concatenate([np.arange(n_codes[j], dtype=np.int32) for j in whole] or [np.empty(0, np.int32)]),
         entry_start,
         entries,
-        slot_feature,
-        slot_code,
+        sparse_feature,
+        sparse_code,
     )
     lows, exact = np.concatenate([found.lows for found, _ in columns]), np.array([found.exact for found, _ in columns])
-    features = Features(
+    features = FeatureBins(
         np.where(np.asarray(n_categories) >= 0, CATEGORY, NUMBER).astype(np.int8),
         np.array([found.lows.size if found.n_missing else -1 for found, _ in columns], dtype=np.int32),
         np.array([-1 if rare is None else rare.common for _, rare in columns], dtype=np.int32),
@@ -400,7 +361,7 @@ def joined(columns: list, n_categories, n_rows: int) -> Binned:
         lows if exact.all() else np.concatenate([found.highs for found, _ in columns]),
         exact,
     )
-    return Binned(codes, features)
+    return BinnedTable(codes, features)
 
 
 def starts(sizes) -> np.ndarray:
@@ -409,9 +370,9 @@ def starts(sizes) -> np.ndarray:
 
 
 def entries_by_row(thin: list, columns: list, n_codes, n_rows: int) -> tuple:
-    """Return the slots, and the entries of all thin columns row by row."""
-    slot_feature = np.repeat(np.array(thin, dtype=np.int32), n_codes[thin])
-    slot_code = np.concatenate([np.arange(n_codes[j], dtype=np.int32) for j in thin] or [np.empty(0, np.int32)])
+    """Return the sparse bins, and the entries of all sparse columns row by row."""
+    sparse_feature = np.repeat(np.array(thin, dtype=np.int32), n_codes[thin])
+    sparse_code = np.concatenate([np.arange(n_codes[j], dtype=np.int32) for j in thin] or [np.empty(0, np.int32)])
     first_slot = starts(n_codes[thin])
     per_row = np.zeros(n_rows + 1, dtype=np.int64)
     for j in thin:
@@ -421,7 +382,7 @@ def entries_by_row(thin: list, columns: list, n_codes, n_rows: int) -> tuple:
     place = entry_start[:-1].copy()
     for i, j in enumerate(thin):
         write_entries(columns[j][1].rows, columns[j][1].codes, first_slot[i], place, entries)
-    return slot_feature, slot_code, entry_start, entries
+    return sparse_feature, sparse_code, entry_start, entries
 
 
 @njit

@@ -1,0 +1,209 @@
+"""What is known of a node before it is split: weight, impurity and value of its rows, and whether it stays a leaf."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenwood.compiling import njit_no_refcount, njit_refcount
+from eigenwood.core.sorting import sorted_order
+from eigenwood.core.tree.criteria import (
+    ABSOLUTE_ERROR,
+    SQUARED_ERROR,
+    amount_impurity,
+    cost,
+    squared_part,
+    tie_of,
+    weighted_median,
+)
+from eigenwood.core.tree.types import NodeRows, NodeStats
+from eigenwood.core.tree.workspace import MANY, TURNS
+
+ROUNDING = 1e-15  # a decrease may fall short of the wanted one by this, or by what makes two cuts equal
+
+
+@njit_no_refcount
+def sample_in(workspace, target, rows):
+    """Return the rows of a node and their targets, written to the beginning of a sample of at least as many rows."""
+    n = rows.size
+    class_codes, y = (
+        workspace.class_codes[: min(n, workspace.class_codes.shape[0])],
+        workspace.y[: min(n, workspace.y.shape[0])],
+    )
+    weights, ranks = (
+        workspace.weights[: min(n, workspace.weights.size)],
+        workspace.ranks[: min(n, workspace.ranks.shape[0])],
+    )
+    ordered = workspace.ordered[: min(n, workspace.ordered.shape[0])]
+    fill(class_codes, y, weights, ranks, ordered, target, rows)
+    return NodeRows(rows, class_codes, y, weights, ranks, ordered)
+
+
+@njit_no_refcount
+def fill(class_codes, y, weights, ranks, ordered, target, rows):
+    """Write the targets of some rows, and the ranks of their amounts if there is room for them."""
+    gather(target.class_codes, target.y, target.weights, rows, class_codes, y, weights)
+    if ranks.shape[0] > 0:
+        write_ranks(y, ranks, ordered)
+
+
+@njit_refcount
+def write_ranks(y, ranks, ordered):
+    """Write the places of the amounts by size, and the amounts in that order, for each output.
+
+    One in the middle is taken off them, so that no error is lost in the difference of large sums.
+    """
+    for o in range(y.shape[1]):
+        by_size = sorted_order(y[:, o].copy())
+        middle = y[by_size[by_size.size // 2], o]
+        for i in range(y.shape[0]):
+            ranks[by_size[i], o] = i
+            ordered[i, o] = y[by_size[i], o] - middle
+
+
+@njit_no_refcount
+def gather(all_class_codes, all_y, all_weights, rows, class_codes, y, weights):
+    """Write the targets of some rows."""
+    for i in range(weights.size):
+        weights[i] = all_weights[np.uint64(rows[i])]
+    for i in range(class_codes.shape[0]):
+        for o in range(class_codes.shape[1]):
+            class_codes[i, o] = all_class_codes[np.uint64(rows[i]), o]
+    for i in range(y.shape[0]):
+        for o in range(y.shape[1]):
+            y[i, o] = all_y[np.uint64(rows[i]), o]
+
+
+@njit_no_refcount
+def class_node_stats(class_codes, weights, starts, criterion, sums, place, value):
+    """Return what is known of a node, and whether it is pure; its ``value`` is the shares of the classes."""
+    sums[:] = 0.0
+    for o in range(starts.size - 1):
+        first = starts[o]
+        for i in range(class_codes.shape[0]):
+            sums[first + class_codes[i, o]] += weights[i] if weights.size > 0 else 1.0
+    return class_node_stats_of_sums(sums, starts, criterion, place, value)
+
+
+@njit_no_refcount
+def class_node_stats_of_sums(sums, starts, criterion, place, value):
+    """Return the same, given the weights of the classes."""
+    n_sums, weight = sums.size, 0.0
+    for k in range(starts[1]):
+        weight += sums[k]
+    n_present = 0
+    for k in range(n_sums):
+        n_present += sums[k] > 0.0
+        value[k] = sums[k] / weight
+    if place.lower > -np.inf or place.upper < np.inf:
+        value[1] = min(max(value[1], place.lower), place.upper)
+        value[0] = 1.0 - value[1]
+    pure, total = n_present == starts.size - 1, cost(sums, starts, criterion)
+    impurity = 0.0 if pure else max(total / weight, 0.0)
+    return NodeStats(impurity, weight, total, 0.0, place.lower, place.upper, place.seed), pure
+
+
+@njit_no_refcount
+def regression_node_stats(y, weights, starts, criterion, sums, place, value):
+    """Return the same for amounts: the value is their mean, or their median for the absolute error.
+
+    For the squared error the mean is taken off the amounts, so that no gain is lost in the difference of large sums.
+    """
+    n_rows, n_outputs = y.shape
+    weight = float(n_rows)
+    if weights.size > 0:
+        weight = 0.0
+        for i in range(n_rows):
+            weight += weights[i]
+    impurity, pure, centre, sums[0] = 0.0, True, 0.0, weight
+    for o in range(n_outputs):
+        total, least, greatest = 0.0, y[0, o], y[0, o]
+        for i in range(n_rows):
+            total += y[i, o] * (weights[i] if weights.size > 0 else 1.0)
+            least, greatest = min(least, y[i, o]), max(greatest, y[i, o])
+        pure = pure and least == greatest
+        middle = least if least == greatest else total / weight
+        if criterion == SQUARED_ERROR:
+            centre, squares, total = middle, 0.0, 0.0
+            for i in range(n_rows):
+                own, rest = weights[i] if weights.size > 0 else 1.0, y[i, o] - centre
+                y[i, o] = rest
+                total += own * rest
+                squares += own * rest * rest
+            # the mean was rounded: what it left is small, and known exactly
+            impurity += max(squares - squared_part(total, weight), 0.0) / weight / n_outputs
+            middle += total / weight
+        else:
+            if criterion == ABSOLUTE_ERROR:
+                middle = median_of(y[:, o], weights)
+            impurity += amount_impurity(y[:, o], weights, middle, criterion) / n_outputs
+        sums[1 + o], value[o] = total, min(max(middle, place.lower), place.upper)
+    impurity = 0.0 if pure else impurity
+    total = weight * impurity if criterion == ABSOLUTE_ERROR else cost(sums, starts, criterion)
+    return NodeStats(impurity, weight, total, centre, place.lower, place.upper, place.seed), pure
+
+
+@njit_refcount
+def median_of(y, weights):
+    """Return the median of amounts that do not lie one after the other."""
+    return weighted_median(y.copy(), weights)
+
+
+@njit_no_refcount
+def weight_of(weights, rows):
+    """Return the weight of some rows."""
+    if weights.size == 0:
+        return float(rows.size)
+    total = 0.0
+    for row in rows:
+        total += weights[row]
+    return total
+
+
+@njit_refcount
+def value_of(target, rows, criterion):
+    """Return the mean (or median) amount, or the share of the second class, of some rows."""
+    if criterion == ABSOLUTE_ERROR:
+        weights = target.weights[rows] if target.weights.size > 0 else target.weights
+        return weighted_median(target.y[rows, 0], weights)
+    total, weight = 0.0, 0.0
+    for row in rows:
+        w = target.weights[row] if target.weights.size > 0 else 1.0
+        weight += w
+        total += w * (target.class_codes[row, 0] if target.class_codes.shape[0] > 0 else target.y[row, 0])
+    return total / weight
+
+
+@njit_no_refcount
+def stays_leaf(stats, pure, place, params):
+    """Return whether a node is left alone whatever could be asked of it."""
+    n_rows = place.end - place.start
+    if (
+        pure
+        or stats.impurity <= params.max_leaf_impurity
+        or place.depth >= params.max_depth
+        or n_rows < params.min_samples_split
+    ):
+        return True
+    return stats.weight < 2.0 * params.min_weight_leaf
+
+
+@njit_no_refcount
+def add_class_codes(class_codes, weights, n, partial_totals, total):
+    """Add the whole weights of the classes up, in turns on different lines: a sum is not to wait for the one before."""
+    n_turns = TURNS if n > MANY else 1
+    for t in range(n_turns):
+        for k in range(total.size):
+            partial_totals[t, k] = 0.0
+    for i in range(n):
+        partial_totals[np.uint64(i & (n_turns - 1)), class_codes[i, 0]] += weights[i]
+    for k in range(total.size):
+        total[k] = 0.0
+        for t in range(n_turns):
+            total[k] += partial_totals[t, k]
+
+
+@njit_no_refcount
+def gains_little(cost, stats, params):
+    """Return whether a split decreases the impurity by less than is wanted."""
+    rounding = max(ROUNDING, tie_of(stats) / params.total_weight)
+    return (stats.cost - cost) / params.total_weight + rounding < params.min_decrease

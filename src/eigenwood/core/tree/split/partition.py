@@ -1,0 +1,120 @@
+"""The rows of a node divided between its children: those that go left come first, each side in its old order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenwood.compiling import njit, njit_no_refcount, njit_refcount
+from eigenwood.core.bits import ONE, is_member
+from eigenwood.core.tree.split.histogram import bins_of_rows, code_at
+from eigenwood.core.tree.split.sizes import NO_ROWS, PLACE
+from eigenwood.core.tree.split.sorted_scan import code_in
+from eigenwood.core.tree.thresholds import feature_bin
+from eigenwood.core.tree.types import CATEGORY
+
+
+@njit_refcount
+def partition_rows(codes, features, rows, split, bins, spare):
+    """Bring the rows that go left to the front, each side in its old order; return how many those are."""
+    at = split.candidate
+    if at < codes.feature.size and features.kind[split.feature] != CATEGORY:
+        # of a column with missing values the last code is theirs
+        missing = codes.start[at + 1] - codes.start[at] - 1 if split.missing_left == 1 else -1
+        return partition_by_code(codes.columns, codes.by_row, at, split.below, missing, rows, spare)
+    side, own = sides_of(codes, features, split, bins), bins_of_rows(codes, rows, at, split.feature)
+    return partition_by_bin(side, own, rows, spare)
+
+
+@njit_no_refcount
+def partition_by_code(columns, by_row, at, below, missing, rows, spare):
+    """Do so where codes up to ``below``, and that of missing numbers if it is not -1, go left."""
+    n_left = n_right = np.uint64(0)
+    for i in range(rows.size):
+        row = rows[i]
+        code = code_at(columns, by_row, at, row, row)
+        left = np.uint64(code <= below or code == missing)
+        rows[n_left] = row
+        spare[n_right] = row
+        n_left += left
+        n_right += ONE - left
+    for i in range(n_right):
+        rows[n_left + i] = spare[i]
+    return np.int64(n_left)
+
+
+@njit_no_refcount
+def partition_by_bin(side, bins, rows, spare):
+    """Do so where each line has its side."""
+    n_left = n_right = 0
+    for i in range(rows.size):
+        row, left = rows[i], int(side[bins[i]])
+        rows[n_left] = row
+        spare[n_right] = row
+        n_left += left
+        n_right += 1 - left
+    for i in range(n_right):
+        rows[n_left + i] = spare[i]
+    return n_left
+
+
+@njit(error_model="numpy")
+def sides_of(codes, features, split, bins):
+    """Return for each line of a category or of the sparse bins whether it goes left."""
+    if features.kind[split.feature] == CATEGORY:
+        widest = 0
+        for line in bins:
+            widest = max(widest, line)
+        side = np.zeros(widest + 1, dtype=np.uint8)
+        for i in range(split.place + 1):
+            side[bins[i]] = 1
+        return side
+    n_sparse_bins = codes.sparse_code.size
+    side = np.zeros(n_sparse_bins + 1, dtype=np.uint8)
+    below, missing = feature_bin(codes, features, split, split.below), features.missing[split.feature]
+    for line in range(n_sparse_bins + 1):
+        code = feature_bin(codes, features, split, line)
+        side[line] = code <= below if code != missing else split.missing_left == 1
+    return side
+
+
+@njit_no_refcount
+def mark_left(keys, n, below, missing, is_left):
+    """Note which rows go left."""
+    for i in range(n):
+        code = code_in(keys[i])
+        is_left[keys[i] & PLACE] = code <= below or code == missing
+
+
+@njit_no_refcount
+def moved(is_left, n, own, start, weights, spare):
+    """Bring the rows that go left to the front; return how many they are and how much heavier than the others."""
+    here, n_left, n_right, balance = own[start : start + n], NO_ROWS, NO_ROWS, 0.0
+    for i in range(n):
+        row = here[i]
+        left = np.uint64(is_left[row])
+        here[n_left] = row
+        spare[n_right] = row
+        n_left += left
+        n_right += ONE - left
+        balance += weights[row] if left != NO_ROWS else -weights[row]
+    for i in range(n_right):
+        here[n_left + i] = spare[i]
+    return np.int64(n_left), balance
+
+
+@njit_no_refcount
+def partition_sorted_keys(order, constant, is_left, start, n, spare):
+    """Do the same in the order of every column that may vary."""
+    for at in range(order.shape[0]):
+        if is_member(constant, at):
+            continue
+        keys, n_front, n_back = order[at, start : start + n], NO_ROWS, NO_ROWS
+        for i in range(n):
+            key = keys[i]
+            left = np.uint64(is_left[key & PLACE])
+            keys[n_front] = key
+            spare[n_back] = key
+            n_front += left
+            n_back += ONE - left
+        for i in range(n_back):
+            keys[n_front + i] = spare[i]
