@@ -31,8 +31,9 @@ def context(criterion, n_rows=300, seed=0, n_categories=-1, **params):
     class_codes, numbers = (classes, y[:0]) if is_class else (classes[:0], y)
     target = Target(class_codes, numbers, weights, np.array([0, n_values]))
     chosen = {
-        "max_depth": 2**31 - 1, "min_split": 2, "min_leaf": 1, "min_leaf_weight": 0.0, "min_decrease": 0.0,
-        "uncertainty": 0.0, "max_features": 6, "at_random": False, "multiway": False, "whole": True,
+        "max_depth": 2**31 - 1, "min_samples_split": 2, "min_samples_leaf": 1, "min_weight_leaf": 0.0,
+        "min_decrease": 0.0,
+        "max_leaf_impurity": 0.0, "max_features": 6, "at_random": False, "multiway": False, "integer_weights": True,
         "total_weight": float(weights.sum()), **params,
     }  # fmt: skip
     return binned_dense(X, counts, 0.5, 1), target, GrowthParams(criterion=criterion, **chosen)
@@ -118,7 +119,7 @@ def test_a_room_is_used_again_by_one_tree_at_a_time():
         assert some is not second
     with workspaces.one_for(place._replace(params=params._replace(max_features=2))) as fewer:
         assert fewer is some
-    with workspaces.one_for(place._replace(params=params._replace(whole=False))) as other:
+    with workspaces.one_for(place._replace(params=params._replace(integer_weights=False))) as other:
         assert other is not first
         assert other is not second
 

@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from eigenwood.core.tree import grower
 from eigenwood.core.tree.criteria import ABSOLUTE_ERROR
-from eigenwood.core.tree.thresholds import feature_bin
 from eigenwood.core.tree.types import LEAF, NodeSpan
 from eigenwood.core.tree.workspace import N_CATEGORIES, N_SMALL, N_STACK, begun, new_node_buffers, with_longer_lists
 from tests.core.tree import cases
@@ -60,7 +59,7 @@ def test_ranks_and_amounts_by_size_do_not_depend_on_where_zero_is():
         assert_array_equal(sample.ordered[:, 0], [-1.0, -1.0, 0.0, 1.0])
 
 
-@pytest.mark.parametrize("signs", [(), (1, -1)], ids=str)
+@pytest.mark.parametrize("monotonic_cst", [(), (1, -1)], ids=str)
 @pytest.mark.parametrize("heavy", [1e15, 1e18, 1e30])
 @pytest.mark.parametrize("criterion", cases.CRITERIA)
 def test_weights_that_are_lost_beside_others_leave_no_nan(criterion, heavy, monotonic_cst):
@@ -97,7 +96,7 @@ def test_rows_are_moved_and_keep_their_order(seed, rare_share):
     root = root_of(data, rules, rare_share=rare_share)
     split, order, _ = split_of(root, data, rules)
     rows = np.random.default_rng(seed).permutation(len(data.X)).astype(np.int32)
-    column, last = data.X[:, split.feature], feature_bin(root.codes, root.features, split, split.below)
+    column, last = data.X[:, split.feature], split.below
     greatest = root.features.highs[root.features.start[split.feature] + last]
     is_left = np.where(np.isnan(column), split.missing_left == 1, column <= greatest)
     expected = sorted(rows, key=lambda row: not is_left[row])

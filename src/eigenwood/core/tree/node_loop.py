@@ -28,7 +28,7 @@ from eigenwood.core.tree.split.best import best_split
 from eigenwood.core.tree.split.histogram import bins_of_rows
 from eigenwood.core.tree.split.multiway import heaviest_branch, write_amount_rests, write_class_rests
 from eigenwood.core.tree.split.partition import partition_rows
-from eigenwood.core.tree.thresholds import feature_bin, threshold_of, write_listed
+from eigenwood.core.tree.thresholds import feature_bin, middle_between, write_listed
 from eigenwood.core.tree.types import CATEGORY, LEAF, NO_FEATURE, NO_THRESHOLD, NodeSpan
 from eigenwood.core.tree.workspace import (
     CHAINED,
@@ -174,7 +174,7 @@ def branch(table, goal, features, params, monotonic_cst, buffers, ws, n_bins, ow
         n_listed = write_listed(table, features, split, bins, heavier_left, buffers.categories, first)
         whole[node, LISTED], whole[node, LIST], counts[N_CATEGORIES] = n_listed, first, first + n_listed
     else:
-        buffers.real[node, THRESHOLD] = threshold_of(table, features, split)
+        buffers.real[node, THRESHOLD] = middle_between(features, split.feature, split.below, split.above)
     whole[node, FEATURE] = split.feature
     whole[node, DEFAULT_LEFT] = split.missing_left if split.missing_left >= 0 else heavier_left
     sign, middle = monotonic_cst[split.feature], 0.0

@@ -28,8 +28,9 @@ from eigenwood.core.tree.node_stats import (
     regression_node_stats,
     stays_leaf,
 )
-from eigenwood.core.tree.split.candidates import NO_KEY, band_for, make_small_draw, next_band, next_drawn
-from eigenwood.core.tree.split.gap import NO_GAP, leaves_nothing, pair_gap, small_gap
+from eigenwood.core.tree.split.best import better_split
+from eigenwood.core.tree.split.candidates import NO_KEY, NOTHING_DRAWN, band_for, make_draw, next_candidate
+from eigenwood.core.tree.split.gap import NO_GAP, NodeColumns, pair_gap
 from eigenwood.core.tree.split.histogram import (
     add_up_sparse,
     cleared,
@@ -394,24 +395,25 @@ def best_small_split(codes, features, starts, params, logs, ws, n_sparse_bins, s
         n_present = taken_out(ws.sparse_bits, word_count(n_sparse_bins), sparse_bins)
         n_groups = write_groups(sparse_bins, n_present, ws.sparse_feature, group)
     drawing, n_candidates, n_tried = params.max_features < features.kind.size, n_columns + n_groups, 0
-    n_near, bar, band = 0, np.uint64(0), NO_KEY
+    drawn, band = NOTHING_DRAWN, NO_KEY
     if drawing:
-        n_candidates = make_small_draw(
+        n_candidates = make_draw(
             ws.draw, n_columns, n_groups, ws.feature_keys, ws.sparse_keys, sparse_bins, group, ws.constant, seed
         )
         band = band_for(params.max_features, n_candidates)
-    best, best_key, best_gap = NO_SPLIT, np.uint64(0), NO_GAP
+    columns = NodeColumns(
+        codes, features, ws.table, ws.node_rows, ws.own[start : start + n], sparse_bins, group, ws.sparse_code, sums,
+        n_sums,
+    )  # fmt: skip
+    best, best_gap = NO_SPLIT, NO_GAP
     for t in range(n_candidates):
         at = t
         if drawing:
-            while n_near == 0:
-                n_near, bar = next_band(ws.draw, n_columns + n_groups, bar, band, ws.near)
-            at = next_drawn(ws.near, n_near)
-            n_near -= 1
+            at, drawn = next_candidate(ws.draw, n_columns + n_groups, drawn, band, ws.near)
         if at < n_columns:
             if is_member(ws.constant, at):
                 continue
-            feature, feature_key = np.int64(codes.feature[at]), ws.feature_keys[at]
+            feature = np.int64(codes.feature[at])
             missing = missing_at(codes, features, at, feature)
             cost, below, above, side = best_dense_cut(
                 codes, features, ws, at, missing, params, free, logs, stats, start, n, kept
@@ -426,13 +428,12 @@ def best_small_split(codes, features, starts, params, logs, ws, n_sparse_bins, s
             single = group[at - n_columns + 1] - group[at - n_columns] == 1
             if single and sums[sparse_bin, n_sums] >= n:
                 continue
-            feature, feature_key = np.int64(ws.sparse_feature[sparse_bin]), ws.sparse_keys[sparse_bin]
+            feature = np.int64(ws.sparse_feature[sparse_bin])
             missing, common = np.int64(features.missing[feature]), np.int64(features.common[feature])
             if single and free and missing < 0:  # a column of two values: nothing to put in order
-                cost, side = (
-                    sparse_bin_cost(sums, sparse_bin, ws.total, starts, stats.weight, params.criterion, logs),
-                    -1,
-                )
+                side, cost = -1, sparse_bin_cost(
+                    sums, sparse_bin, ws.total, starts, stats.weight, params.criterion, logs
+                )  # fmt: skip
                 rare = np.int64(ws.sparse_code[sparse_bin])
                 below, above = min(rare, common), max(rare, common)
             elif is_classifying(params.criterion) and missing < 0:
@@ -444,17 +445,11 @@ def best_small_split(codes, features, starts, params, logs, ws, n_sparse_bins, s
                 cost, below, above, side = cut_in_order(ws, ws.ordered, 0, missing, params, free, logs, stats, n)
             place = below
         n_tried += 1
-        if cost < np.inf and cost <= best.cost + tie:
-            key, gap, is_better = splitmix64(seed ^ feature_key), NO_GAP, cost < best.cost - tie
-            if not is_better:
-                if leaves_nothing(cost, stats, tie):
-                    gap = small_gap(codes, features, ws, at, feature, below, above, start, n)
-                    if best_gap == NO_GAP:
-                        old = best.candidate, best.feature, best.below, best.above
-                        best_gap = small_gap(codes, features, ws, *old, start, n)
-                is_better = gap > best_gap or (gap == best_gap and key < best_key)
+        if cost < np.inf:
+            split = SplitInfo(cost, at, feature, place, below, above, side)
+            is_better, gap, best_gap = better_split(columns, n, split, 0, best, 0, best_gap, stats, tie)
             if is_better:
-                best, best_key, best_gap = SplitInfo(cost, at, feature, place, below, above, side), key, gap
+                best, best_gap = split, gap
         if drawing and n_tried >= params.max_features and best.candidate >= 0:
             break
     cleared(sums, sparse_bins, n_present)

@@ -20,13 +20,6 @@ def feature_bin(codes, features, split, line):
 
 
 @njit_no_refcount
-def threshold_of(codes, features, split):
-    """Return where a cut lies."""
-    below, above = feature_bin(codes, features, split, split.below), feature_bin(codes, features, split, split.above)
-    return middle_between(features, split.feature, below, above)
-
-
-@njit_no_refcount
 def middle_between(features, feature, below_code, above_code):
     """Return the middle between the two values that a cut separates; the largest number if all numbers go left."""
     if above_code == features.missing[feature]:

@@ -153,20 +153,20 @@ class ColumnSplit(NamedTuple):
     """The best cut of one column."""
 
     cost: float
-    place: int  # of the last line that goes left; categories only
-    below: int | np.integer  # the last line that goes left, and the first that goes right
+    place: int  # of the last bin that goes left; categories only
+    below: int | np.integer  # the last bin that goes left, and the first that goes right
     above: int | np.integer
     missing_left: int  # 1, 0, or -1 where no value is missing
 
 
 class SplitInfo(NamedTuple):
-    """The best cut of all columns."""
+    """The best split of a node."""
 
     cost: float
     candidate: int  # column, or n_columns + group of sparse bins; -1 when there is none
     feature: int | np.integer
-    place: int
-    below: int | np.integer
+    place: int | np.integer  # the last code of the column that goes left; of categories, the place of the last bin
+    below: int | np.integer  # the feature's bins on both sides of a cut between numbers
     above: int | np.integer
     missing_left: int
 

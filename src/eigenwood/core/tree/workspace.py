@@ -111,20 +111,23 @@ class SplitWorkspace(NamedTuple):
     flat: np.ndarray  # the same for columns with few codes, one after the other
     counts: np.ndarray  # (n_codes,)
     bits: np.ndarray  # which codes occur
-    sparse_sums: np.ndarray  # (n_slots + 1, n_sums + 1)
+    sparse_sums: np.ndarray  # (n_sparse_bins + 1, n_sums + 1)
     sparse_bits: np.ndarray
-    sparse_bins: np.ndarray  # (n_slots,) those that occur
-    group: np.ndarray  # (n_slots + 1,) where the sparse bins of a feature begin among them
+    sparse_bins: np.ndarray  # (n_sparse_bins,) those that occur
+    group: np.ndarray  # (n_sparse_bins + 1,) where the sparse bins of a feature begin among them
     keys: np.ndarray  # (n_rows,) the codes of a column in order …
     places: np.ndarray  # (n_rows,) … and the places of their rows
-    bins: np.ndarray  # the lines of one column, in the order in which they are cut
+    bins: np.ndarray  # the bins of one column, in the order in which they are cut
     best_bins: np.ndarray  # those of the best one so far, if it is a category
     left: np.ndarray  # (n_sums + 2,)
     cuts: np.ndarray  # (6, n_rows) the cuts of a column whose rows are in order
-    draw: np.ndarray  # (n_candidates,) a heap of keys, or all that can be looked at
+    feature_keys: np.ndarray  # (n_columns,) random bits
+    sparse_keys: np.ndarray  # (n_sparse_bins,) random bits of their features
+    draw: np.ndarray  # (n_candidates,) their keys, or all that can be looked at
+    near: np.ndarray  # of the keys, those that come next
     candidates: np.ndarray  # (TURN,) the candidates that are looked at next …
     column_codes: np.ndarray  # (TURN, n_rows) … and the codes that the rows of the node have there, of a table by row
-    in_order: np.ndarray  # (n_rows,) 0, 1, 2, …: the rows of the sheet
+    in_order: np.ndarray  # (n_rows,) 0, 1, 2, …: the rows of these codes
     total: np.ndarray  # (n_sums,) of all rows of the node
     constant: np.ndarray  # the columns that are known to be constant there, as bits
 
@@ -158,7 +161,10 @@ def new_split_workspace(
         best_bins=np.empty(n_bins, dtype=np.int64),
         left=np.empty(n_sums + 2),
         cuts=lazy_zeros((6, (n_rows // PAGE + 1) * PAGE + OFF_PAGE)),
+        feature_keys=splitmix64(codes.feature.astype(np.uint64) + ONE),
+        sparse_keys=splitmix64(codes.sparse_feature.astype(np.uint64) + ONE),
         draw=np.empty(codes.feature.size + n_sparse_bins, dtype=np.uint64),
+        near=np.empty(codes.feature.size + n_sparse_bins, dtype=np.uint64),
         candidates=np.empty(TURN, dtype=np.int64),
         column_codes=lazy_zeros((TURN, n_read), codes.columns.dtype),
         in_order=np.arange(n_read, dtype=np.int32),
@@ -182,17 +188,15 @@ class SmallNodeWorkspace(NamedTuple):
     table: np.ndarray  # (SMALL, n_columns) their codes, if the table is kept by row, or all are looked at
     entry_start: np.ndarray  # (SMALL + 1,) their sparse columns: entries in sparse bins that some of them have …
     entries: np.ndarray
-    sparse_bin_at: np.ndarray  # (n_slots,) … where such a sparse bin of the table is found, and -1 for others
-    sparse_feature: np.ndarray  # (n_slots,) the feature of a sparse bin, its code, and random bits
+    sparse_bin_at: np.ndarray  # (n_sparse_bins,) … where such a sparse bin of the table is found, and -1 for others
+    sparse_feature: np.ndarray  # (n_sparse_bins,) the feature of a sparse bin, its code, and random bits
     sparse_code: np.ndarray
     sparse_keys: np.ndarray
-    sparse_sums: (
-        np.ndarray
-    )  # (n_slots + 1, n_sums + 1) all zero between two uses, but the last, that of the common code
+    sparse_sums: np.ndarray  # (n_sparse_bins + 1, n_sums + 1) all zero between two uses, but the last
     sparse_bits: np.ndarray
     sparse_bins: np.ndarray  # of the node at hand: the sparse bins that occur …
     group: np.ndarray  # … and where those of a feature begin among them
-    bins: np.ndarray  # (n_slots + 1,) the lines of one feature, in the order of their codes
+    bins: np.ndarray  # (n_sparse_bins + 1,) the bins of one feature, in the order of their codes
     node_rows: np.ndarray  # of the node at hand: its rows in the table, and their targets
     node_class_codes: np.ndarray  # (SMALL, 1)
     node_y: np.ndarray  # (SMALL, 1)
@@ -213,7 +217,9 @@ class SmallNodeWorkspace(NamedTuple):
     counts: np.ndarray
     sums: np.ndarray
     feature_keys: np.ndarray  # (n_columns,) random bits
-    draw: np.ndarray  # (n_columns + n_slots,) of the candidates: random bits, and in the last bits which they are of
+    draw: (
+        np.ndarray
+    )  # (n_columns + n_sparse_bins,) of the candidates: random bits, and in the last bits which they are of
     near: np.ndarray  # of the same, those that come next
     constant: np.ndarray  # columns that are known to be constant, as bits
     stack: np.ndarray  # the nodes that wait

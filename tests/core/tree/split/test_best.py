@@ -5,9 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from eigenwood.core.bits import add_member, is_member
-from eigenwood.core.tree.split.candidates import drawn, make_draw
+from eigenwood.core.tree.split.candidates import NOTHING_DRAWN, band_for, make_draw, write_drawn
 from eigenwood.core.tree.split.histogram import write_groups
-from eigenwood.core.tree.thresholds import feature_bin
 from tests.core.tree import cases
 from tests.core.tree.roots import SHARES, STORAGES, assert_clean, bench_of, moved, root_of, split_of, table
 from tests.naive import tree as naive
@@ -211,7 +210,7 @@ def test_of_equal_cuts_the_first_is_taken(criterion, storage):
         root = root_of(data, rules, **storage)
         split, _, _ = split_of(root, data, rules)
         expected = naive.grow(data, rules).question.threshold
-        assert feature_bin(root.codes, root.features, split, split.below) == int(expected)
+        assert split.below == int(expected)
 
 
 # ---- short ways --------------------------------------------------------------------------------------------------
@@ -244,10 +243,11 @@ def drawn_features(data, seed, constant=(), **storage):
         if codes.feature[at] in constant:
             add_member(ws.constant, at)
     n = make_draw(
-        ws.draw, n_columns + n_groups, codes.feature, codes.sparse_feature, sparse_bins, ws.group, ws.constant,
+        ws.draw, n_columns, n_groups, ws.feature_keys, ws.sparse_keys, sparse_bins, ws.group, ws.constant,
         np.uint64(seed),
     )  # fmt: skip
-    candidates = [int(drawn(ws.draw, n - t)) for t in range(n)]
+    candidates = np.empty(n, dtype=np.int64)
+    write_drawn(ws.draw, n_columns + n_groups, n, NOTHING_DRAWN, band_for(3, n), ws.near, candidates)
     return [int(codes.feature[c] if c < n_columns else codes.sparse_feature[ws.group[c - n_columns]])
             for c in candidates]  # fmt: skip
 

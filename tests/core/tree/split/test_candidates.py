@@ -8,10 +8,8 @@ from eigenwood.core.distinct import splitmix64
 from eigenwood.core.tree.split.candidates import (
     SHORT,
     band_for,
-    drawn,
     key_of,
     make_draw,
-    make_small_draw,
     next_band,
     next_drawn,
 )
@@ -49,9 +47,7 @@ def test_the_draw_is_in_the_order_of_its_keys(n_columns, n_groups, n_wanted):
     candidates = [at for at in range(n_columns + n_groups) if at >= n_columns or at % 4]
     asked = np.concatenate([dense, sparse_feature[::2]])
     for seed in rng.integers(2**63, size=5, dtype=np.uint64):
-        n = make_small_draw(draw, n_columns, n_groups, feature_keys, sparse_keys, sparse_bins, group, constant, seed)
+        n = make_draw(draw, n_columns, n_groups, feature_keys, sparse_keys, sparse_bins, group, constant, seed)
         assert n == len(candidates)
         found = drawn_by_bands(draw, n_columns + n_groups, n, band_for(n_wanted, n))
         assert found == sorted(candidates, key=lambda at, seed=seed: int(key_of(seed + ONE, asked[at])))
-        n = make_draw(draw, n_columns + n_groups, dense, sparse_feature, sparse_bins, group, constant, seed)
-        assert found == [int(drawn(draw, n - t)) for t in range(n)]

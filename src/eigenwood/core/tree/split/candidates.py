@@ -3,19 +3,20 @@
 Each candidate has a key of random bits that follow from the seed of the node and from its feature, not from how the
 table is kept; the least keys come first. No more of them are sorted than are asked for:
 
-    few nodes (``make_draw``)            all keys ──► a heap ──► the next, the next, …
-    many small ones (``next_band``)      all keys ──► those below a bar ──► a heap of these ──► those of the next band …
+    all keys ──► those below a bar ──► a heap of these ──► the next, the next, … ──► those of the next band
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from eigenwood.compiling import njit_inline, njit_no_refcount
+from eigenwood.compiling import njit_no_refcount
 from eigenwood.core.bits import ONE, is_member, lowest_bit
 from eigenwood.core.distinct import splitmix64
 from eigenwood.core.fetching import fetch_row
-from eigenwood.core.tree.split.sizes import AHEAD, TURN
+from eigenwood.core.tree.split.sizes import AHEAD
 
 INDEX_BITS = np.uint64((1 << 24) - 1)  # of a key: which candidate it belongs to
 NO_KEY = np.uint64(np.iinfo(np.uint64).max)  # of what cannot be drawn
@@ -23,29 +24,20 @@ SHORT = 16  # of so few keys the least is found by looking at all
 BAND = 2  # keys that are looked at together, for each that is wanted
 
 
+class Drawn(NamedTuple):
+    """Where a draw stands: how many keys are left of the band, and where that ends."""
+
+    n_near: int
+    bar: np.uint64
+
+
+NOTHING_DRAWN = Drawn(0, np.uint64(0))
+
+
 @njit_no_refcount
 def key_of(seed, feature):
     """Return 64 random bits for a feature at a node."""
     return splitmix64(seed ^ splitmix64(np.uint64(feature + 1)))
-
-
-@njit_no_refcount
-def make_draw(draw, n_candidates, column_feature, sparse_feature, sparse_bins, group, constant, seed):
-    """Make a heap of the keys of all candidates but constant columns, and return how many they are.
-
-    They come out in a random order that follows from their features, not from how the table is kept, and no more of
-    it is sorted than is asked for.
-    """
-    n_columns, n = column_feature.size, 0
-    for i in range(n_candidates):
-        if i < n_columns and is_member(constant, i):
-            continue
-        feature = column_feature[i] if i < n_columns else sparse_feature[sparse_bins[group[i - n_columns]]]
-        draw[n] = (key_of(seed + ONE, feature) & ~INDEX_BITS) | np.uint64(i)
-        n += 1
-    for i in range(n // 2 - 1, -1, -1):
-        sink(draw, i, n)
-    return n
 
 
 @njit_no_refcount
@@ -83,7 +75,7 @@ def sink(heap, i, n):
 
 
 @njit_no_refcount
-def make_small_draw(draw, n_columns, n_groups, feature_keys, sparse_keys, sparse_bins, group, constant, seed):
+def make_draw(draw, n_columns, n_groups, feature_keys, sparse_keys, sparse_bins, group, constant, seed):
     """Write the keys of all candidates, and return how many can be drawn: all but columns known to be constant.
 
     Candidates come in the order of their keys. Of many only the first few are wanted, so they are never sorted: those
@@ -141,15 +133,28 @@ def next_drawn(near, n_left):
     return np.int64(found & INDEX_BITS)
 
 
-@njit_inline
-def write_turn(codes, rows, drawing, n_taken, n_candidates, n_wanted, ws):
-    """Write the candidates that are looked at next, and their codes if the table is kept by row; return how many."""
-    n = min(max(n_wanted, 1), n_candidates - n_taken, TURN)
+@njit_no_refcount
+def next_candidate(draw, n_all, drawn, band, near):
+    """Return the candidate with the least key of those not drawn before, and where the draw stands then."""
+    n_near, bar = drawn
+    while n_near == 0:
+        n_near, bar = next_band(draw, n_all, bar, band, near)
+    return next_drawn(near, n_near), Drawn(n_near - 1, bar)
+
+
+@njit_no_refcount
+def write_drawn(draw, n_all, n, drawn, band, near, candidates):
+    """Write the next candidates of a draw, and return where it stands then."""
     for k in range(n):
-        ws.candidates[k] = drawn(ws.draw, n_candidates - n_taken - k) if drawing else np.int64(ws.draw[n_taken + k])
-    if codes.by_row.shape[0] > 0:
-        read_columns(codes.by_row, rows, ws.candidates, n, ws.column_codes)
-    return n
+        candidates[k], drawn = next_candidate(draw, n_all, drawn, band, near)
+    return drawn
+
+
+@njit_no_refcount
+def write_next(every, n_taken, n, candidates):
+    """Write the next candidates where all are looked at, one after the other."""
+    for k in range(n):
+        candidates[k] = np.int64(every[n_taken + k])
 
 
 @njit_no_refcount

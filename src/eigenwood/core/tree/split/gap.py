@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
-from eigenwood.core.tree.split.histogram import code_at, code_of
+from eigenwood.core.tree.split.histogram import code_at
 from eigenwood.core.tree.types import CATEGORY
 
 NO_GAP = -1.0  # it was not measured
+
+
+class NodeColumns(NamedTuple):
+    """From what the columns of a node are read: of a large node the table itself, of a small one what was gathered."""
+
+    codes: NamedTuple
+    features: NamedTuple
+    table: np.ndarray  # codes by row, or empty
+    rows: np.ndarray  # of the node, in the columns …
+    own: np.ndarray  # … and in the table
+    sparse_bins: np.ndarray  # those that occur …
+    group: np.ndarray  # … and where those of a feature begin among them
+    sparse_code: np.ndarray
+    sparse_sums: np.ndarray
+    n_sums: int
 
 
 @njit_no_refcount
@@ -18,23 +35,23 @@ def leaves_nothing(cost, node, tie):
 
 
 @njit_no_refcount
-def gap_of(codes, features, sample, ws, n_sums, candidate, feature, below, above, n_bins):
-    """Return ``gap_between`` the lines ``below`` and ``above`` of a column; categories are one step apart."""
+def gap_of(columns, n_rows, split, n_bins):
+    """Return ``gap_between`` the two sides of a split; categories are one step apart."""
+    features, feature, n_columns = columns.features, split.feature, columns.codes.feature.size
     if features.kind[feature] == CATEGORY:
         return 1.0 / (n_bins - 1)
-    common, n_columns, n_rows = features.common[feature], codes.feature.size, sample.rows.size
-    missing, first_code = np.int64(features.missing[feature]), codes.start[candidate] if candidate < n_columns else -1
-    low = code_of(below, first_code, codes.bin_of_code, codes.sparse_code, common)
-    high = code_of(above, first_code, codes.bin_of_code, codes.sparse_code, common)
+    missing, common = np.int64(features.missing[feature]), features.common[feature]
     if n_rows == 2:
-        return pair_gap(high, missing)
-    if candidate < n_columns:
-        least, greatest = dense_range(codes, codes.by_row, candidate, missing, sample.rows, sample.rows, n_rows)
+        return pair_gap(split.above, missing)
+    if split.candidate < n_columns:
+        least, greatest = dense_range(
+            columns.codes, columns.table, split.candidate, missing, columns.rows, columns.own, n_rows
+        )
     else:
-        first, last = ws.group[candidate - n_columns], ws.group[candidate - n_columns + 1]
-        shared = (common, missing, ws.sparse_sums, n_sums, n_rows)
-        least, greatest = sparse_range(ws.sparse_bins, first, last, codes.sparse_code, *shared)
-    return gap_between(features, feature, low, high, least, greatest)
+        first, last = columns.group[split.candidate - n_columns], columns.group[split.candidate - n_columns + 1]
+        shared = (common, missing, columns.sparse_sums, columns.n_sums, n_rows)
+        least, greatest = sparse_range(columns.sparse_bins, first, last, columns.sparse_code, *shared)
+    return gap_between(features, feature, split.below, split.above, least, greatest)
 
 
 @njit_no_refcount
@@ -78,30 +95,14 @@ def dense_range(codes, table, at, missing, rows, own, n):
 
 @njit_no_refcount
 def sparse_range(sparse_bins, first, last, sparse_code, common, missing, sums, n_sums, n_rows):
-    """Return the same for a sparse column, which has ``sparse bins[first:last]`` in the node."""
+    """Return the same for a sparse column, which has ``sparse_bins[first:last]`` in the node."""
     least, greatest, n_rare = np.int64(common), np.int64(common), 0.0
     for i in range(first, last):
         n_rare += sums[sparse_bins[i], n_sums]
-    stats = n_rare < n_rows and common != missing
+    is_known = n_rare < n_rows and common != missing
     for i in range(first, last):
         code = np.int64(sparse_code[sparse_bins[i]])
         if code != missing:
-            least, greatest = min(least, code) if stats else code, max(greatest, code) if stats else code
-            stats = True
+            least, greatest = min(least, code) if is_known else code, max(greatest, code) if is_known else code
+            is_known = True
     return least, greatest
-
-
-@njit_no_refcount
-def small_gap(codes, features, ws, at, feature, below, above, start, n):
-    """Return ``gap_between`` the two sides of a cut."""
-    missing = np.int64(features.missing[feature])
-    if n == 2:
-        return pair_gap(above, missing)
-    if at < codes.feature.size:
-        own = ws.own[start : start + n]
-        least, greatest = dense_range(codes, ws.table, at, missing, ws.node_rows, own, n)
-    else:
-        first, last = ws.group[at - codes.feature.size], ws.group[at - codes.feature.size + 1]
-        shared = (features.common[feature], missing, ws.sparse_sums, ws.total.size, n)
-        least, greatest = sparse_range(ws.sparse_bins, first, last, ws.sparse_code, *shared)
-    return gap_between(features, feature, below, above, least, greatest)

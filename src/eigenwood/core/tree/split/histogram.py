@@ -125,7 +125,7 @@ def cleared(sums, bins, n_bins):
 
 @njit_no_refcount
 def write_groups(sparse_bins, n_present, sparse_feature, group):
-    """Write where the bins of each sparse feature begin among those that occur, and the end; return how many there are."""
+    """Write where the bins of each sparse feature begin among those that occur; return how many features there are."""
     n_groups = 0
     for i in range(n_present):
         if i == 0 or sparse_feature[sparse_bins[i]] != sparse_feature[sparse_bins[i - 1]]:

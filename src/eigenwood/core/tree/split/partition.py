@@ -20,7 +20,7 @@ def partition_rows(codes, features, rows, split, bins, spare):
     if at < codes.feature.size and features.kind[split.feature] != CATEGORY:
         # of a column with missing values the last code is theirs
         missing = codes.start[at + 1] - codes.start[at] - 1 if split.missing_left == 1 else -1
-        return partition_by_code(codes.columns, codes.by_row, at, split.below, missing, rows, spare)
+        return partition_by_code(codes.columns, codes.by_row, at, split.place, missing, rows, spare)
     side, own = sides_of(codes, features, split, bins), bins_of_rows(codes, rows, at, split.feature)
     return partition_by_bin(side, own, rows, spare)
 
@@ -70,10 +70,10 @@ def sides_of(codes, features, split, bins):
         return side
     n_sparse_bins = codes.sparse_code.size
     side = np.zeros(n_sparse_bins + 1, dtype=np.uint8)
-    below, missing = feature_bin(codes, features, split, split.below), features.missing[split.feature]
+    missing = features.missing[split.feature]
     for line in range(n_sparse_bins + 1):
         code = feature_bin(codes, features, split, line)
-        side[line] = code <= below if code != missing else split.missing_left == 1
+        side[line] = code <= split.below if code != missing else split.missing_left == 1
     return side
 
 
