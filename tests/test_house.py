@@ -39,3 +39,7 @@ def test_nothing_is_left_open_in_the_source(repository):
 def test_version_is_the_packages(repository):
     project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
     assert eigenwood.__version__ == project["version"]
+
+
+def test_the_architecture_is_read_in_a_few_minutes(repository):
+    assert len((repository / "ARCHITECTURE.md").read_text(encoding="utf-8").split()) <= 1200
