@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eigenwood import DecisionTreeClassifier, DecisionTreeRegressor, verify
-from eigenwood.core.distinct import mixed
+from eigenwood.core.distinct import splitmix64
 from eigenwood.core.tree.structure import with_leaves
 from eigenwood.proofs.best_splits import drawing_order, hashed, seed_at
 from eigenwood.proofs.questions import passed
@@ -130,7 +130,7 @@ def test_a_tree_that_was_cut_back_is_grown_again(params):
 
 
 def test_seeds_and_orders_are_those_of_the_growers():
-    assert hashed(12345) == int(mixed(np.uint64(12345)))
+    assert hashed(12345) == int(splitmix64(np.uint64(12345)))
     model = DecisionTreeClassifier(max_features=1, random_state=7).fit(*table(6))
     nodes, seed = model.nodes_, 99
     assert seed_at(nodes, seed, 0) == seed

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eigenwood import RandomForestClassifier, RandomForestRegressor, verify
-from eigenwood.core.forest.packing import joined, packed, tree_at
+from eigenwood.core.forest.packing import joined, pack, tree_at
 from eigenwood.core.tree.structure import with_leaves
 from eigenwood.proofs.best_splits import Splits
 from eigenwood.proofs.forest import Looked, tree_claims
@@ -41,7 +41,7 @@ def with_trees(model, change):
     """Write the trees of a forest anew, all but the first of them changed."""
     forest, bounded = model.forest_, bool(model.forest_.bounded[0])
     trees = [tree_at(forest, i) if i == 0 else change(tree_at(forest, i)) for i in range(len(model))]
-    model.forest_ = joined(*(packed([tree], int(forest.criterion[0]), forest.output_start, bounded) for tree in trees))
+    model.forest_ = joined(*(pack([tree], int(forest.criterion[0]), forest.output_start, bounded) for tree in trees))
     model.derive()
     return model
 

@@ -21,9 +21,8 @@ from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
-from scipy.special import xlogy
 
-from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
+from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, POISSON, SQUARED_ERROR
 from eigenwood.core.tree.structure import node_depths
 from eigenwood.core.tree.types import LEAF, GrowthParams, Target, Tree
 from eigenwood.proofs.claim import Claim, at_most
@@ -458,9 +457,15 @@ def benefit(sums: np.ndarray, context: SearchContext) -> np.ndarray:
     if criterion not in CLASS_IMPURITIES:
         return AMOUNT_BENEFITS[criterion](sums[:, :1], sums[:, 1:]).mean(axis=1)
     if starts.size == 2:
-        return CLASS_BENEFITS[criterion](sums)
+        return class_benefit(sums, criterion)
     pairs = zip(starts[:-1], starts[1:], strict=True)
-    return np.mean([CLASS_BENEFITS[criterion](sums[:, a:b]) for a, b in pairs], axis=0)
+    return np.mean([class_benefit(sums[:, a:b], criterion) for a, b in pairs], axis=0)
+
+
+def class_benefit(sums: np.ndarray, criterion: int) -> np.ndarray:
+    """Return weight x (1 - impurity): what a split adds to it is the gain."""
+    weight = sums.sum(axis=1)
+    return weight * (1.0 - CLASS_IMPURITIES[criterion](sums / weight[:, None]))
 
 
 def poisson_benefit(weight: np.ndarray, total: np.ndarray) -> np.ndarray:
@@ -468,11 +473,6 @@ def poisson_benefit(weight: np.ndarray, total: np.ndarray) -> np.ndarray:
     return np.where(total > 0.0, total * np.log(np.where(total > 0.0, total, 1.0) / weight), np.nan)
 
 
-CLASS_BENEFITS = {
-    GINI: lambda sums: (sums**2).sum(axis=1) / sums.sum(axis=1),
-    ENTROPY: lambda sums: (xlogy(sums, sums).sum(axis=1) - xlogy(sums.sum(axis=1), sums.sum(axis=1))) / np.log(2.0),
-    ERROR: lambda sums: sums.max(axis=1),
-}
 AMOUNT_BENEFITS = {
     SQUARED_ERROR: lambda weight, total: total**2 / weight,
     POISSON: poisson_benefit,
@@ -483,7 +483,10 @@ def slack(context: SearchContext, node: SearchedNode) -> float:
     """Return what rounding may do to a gain."""
     if context.params.criterion == ABSOLUTE_ERROR:
         return ROUNDING * abs(node.part)
-    return 1e-12 * float(abs(benefit(abs(node.sums).sum(axis=0)[None], context)[0]))
+    total = abs(node.sums).sum(axis=0)
+    if context.params.criterion in CLASS_IMPURITIES:
+        return 1e-12 * float(total.sum())
+    return 1e-12 * float(abs(benefit(total[None], context)[0]))
 
 
 # ---- leaves -------------------------------------------------------------------------------------------------------

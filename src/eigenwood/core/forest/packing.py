@@ -26,7 +26,7 @@ import numpy as np
 
 from eigenwood.compiling import njit
 from eigenwood.core.distinct import splitmix64
-from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, GINI, SQUARED_ERROR, is_classifying
+from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, impurity_of_shares, is_classifying, spread_of_two_means
 from eigenwood.core.tree.types import LEAF, NO_FEATURE, NO_THRESHOLD, Tree
 
 NARROW = (np.uint8, np.uint16, np.uint32, np.float32, np.float64)
@@ -457,29 +457,5 @@ def add_up_means(right, weight, value, impurity, criterion):
             left_mean, right_mean = value[i + 1, o], value[right[i], o]
             mean = left_share * left_mean + right_share * right_mean
             value[i, o] = mean
-            if criterion == SQUARED_ERROR:
-                between = left_share * right_share * (left_mean - right_mean) ** 2
-            else:
-                between = left_share * deviation(left_mean, mean) + right_share * deviation(right_mean, mean)
+            between = spread_of_two_means(left_share, left_mean, right_share, right_mean, mean, criterion)
             impurity[i] += between / n_outputs
-
-
-@njit
-def deviation(part, mean):
-    """Return what a part with its own mean adds to the Poisson impurity of the whole.
-
-    The mean of the whole is 0 beside a part above 0 only if the share of that part is lost in rounding.
-    """
-    return part * np.log(part / mean) if part > 0.0 and mean > 0.0 else 0.0
-
-
-def impurity_of_shares(value, output_start, criterion: int) -> np.ndarray:
-    """Return the impurity of each node from its shares of the classes, averaged over the outputs."""
-    first = output_start[:-1]
-    if criterion == GINI:
-        each = 1.0 - np.add.reduceat(value * value, first, axis=1)
-    elif criterion == ENTROPY:
-        each = -np.add.reduceat(value * np.log2(np.where(value > 0.0, value, 1.0)), first, axis=1)
-    else:
-        each = 1.0 - np.maximum.reduceat(value, first, axis=1)
-    return np.maximum(each.mean(axis=1), 0.0) + 0.0

@@ -22,15 +22,17 @@ from eigenwood.compiling import njit, njit_no_refcount
 from eigenwood.core.sorting import sorted_order
 from eigenwood.core.tree.types import GrowthParams, Target
 
-GINI, ENTROPY, ERROR, SQUARED_ERROR, POISSON, ABSOLUTE_ERROR = range(6)
+GINI, ENTROPY, ERROR, SQUARED_ERROR, POISSON, ABSOLUTE_ERROR = range(6)  # in model files: never renumber
+CLASS_CRITERIA = (GINI, ENTROPY, ERROR)
 SMALLEST, LARGEST = 1e-280, 1e300
+LEAST_SHARE = 1e-12  # of a node's amounts that each side must have where a mean of 0 is not allowed (Poisson)
 HALF = 1e-12  # a sum of weights this close to the half is the half, in whatever order they were added
 
 
 @njit(error_model="numpy")
 def is_classifying(criterion):
     """Return whether the criterion speaks of classes."""
-    return criterion <= ERROR
+    return criterion in CLASS_CRITERIA
 
 
 @njit(error_model="numpy")
@@ -43,10 +45,10 @@ def cost(sums, starts, criterion):
             total += class_cost(sums, starts[o], starts[o + 1], criterion)
         elif criterion == SQUARED_ERROR:
             total -= squared_part(sums[1 + o], sums[0])
-        elif sums[1 + o] > 0.0:
-            total -= sums[1 + o] * math.log(sums[1 + o] / sums[0])
+        elif criterion == POISSON:  # whose mean is above 0
+            total -= sums[1 + o] * math.log(sums[1 + o] / sums[0]) if sums[1 + o] > 0.0 else -np.inf
         else:
-            return np.inf  # a Poisson mean is above 0
+            return np.nan
     return total / n_outputs
 
 
@@ -67,7 +69,9 @@ def part_with(part, weight, criterion, logs):
         return part + weight * weight
     if criterion == ENTROPY:
         return part + x_log_x(weight, logs)
-    return max(part, weight)
+    if criterion == ERROR:
+        return max(part, weight)
+    return np.nan
 
 
 @njit(error_model="numpy")
@@ -77,7 +81,9 @@ def side_cost(weight, part, criterion, logs):
         return weight - part / weight
     if criterion == ENTROPY:
         return x_log_x(weight, logs) - part
-    return weight - part
+    if criterion == ERROR:
+        return weight - part
+    return np.nan
 
 
 @njit(error_model="numpy")
@@ -117,9 +123,72 @@ def amount_impurity(y, weights, centre, criterion):
             total += w * (y[i] - centre) * (y[i] - centre)
         elif criterion == ABSOLUTE_ERROR:
             total += w * abs(y[i] - centre)
-        elif y[i] > 0.0:
-            total += w * y[i] * math.log(y[i] / centre)
+        elif criterion == POISSON:
+            total += w * y[i] * math.log(y[i] / centre) if y[i] > 0.0 else 0.0
+        else:
+            return np.nan
     return max(total / weight, 0.0)
+
+
+@njit(error_model="numpy")
+def amount_loss(value, amount, criterion):
+    """Return how far off a value is: squared, absolute, or half the Poisson deviance."""
+    if criterion == SQUARED_ERROR:
+        return (value - amount) * (value - amount)
+    if criterion == ABSOLUTE_ERROR:
+        return abs(value - amount)
+    if criterion == POISSON:
+        return value - amount + (amount * np.log(amount / value) if amount > 0.0 else 0.0)
+    return np.nan
+
+
+@njit(error_model="numpy")
+def cost_of_two_means(x, a, y, b, criterion):
+    """Return the cost of two sides whose amounts have the sums x and y and the weights a and b, but for a constant.
+
+    The absolute error does not follow from sums: it adds nothing here.
+    """
+    if criterion == SQUARED_ERROR:
+        return -(squared_part(x, a) + squared_part(y, b))
+    if criterion == POISSON:
+        least = LEAST_SHARE * (x + y)  # not 0: the sums are rounded
+        return -(x * math.log(x / a) + y * math.log(y / b)) if x > least and y > least else np.inf
+    if criterion == ABSOLUTE_ERROR:
+        return 0.0
+    return np.nan
+
+
+@njit
+def spread_of_two_means(left_share, left_mean, right_share, right_mean, mean, criterion):
+    """Return what two parts with means of their own add to the impurity of the whole; medians do not add up."""
+    if criterion == SQUARED_ERROR:
+        return left_share * right_share * (left_mean - right_mean) ** 2
+    if criterion == POISSON:
+        return left_share * poisson_deviation(left_mean, mean) + right_share * poisson_deviation(right_mean, mean)
+    return np.nan
+
+
+@njit
+def poisson_deviation(part, mean):
+    """Return what a part with its own mean adds to the Poisson impurity of the whole.
+
+    The mean of the whole is 0 beside a part above 0 only if the share of that part is lost in rounding.
+    """
+    return part * np.log(part / mean) if part > 0.0 and mean > 0.0 else 0.0
+
+
+def impurity_of_shares(value, output_start, criterion: int) -> np.ndarray:
+    """Return the impurity of each node from its shares of the classes, averaged over the outputs."""
+    first = output_start[:-1]
+    if criterion == GINI:
+        each = 1.0 - np.add.reduceat(value * value, first, axis=1)
+    elif criterion == ENTROPY:
+        each = -np.add.reduceat(value * np.log2(np.where(value > 0.0, value, 1.0)), first, axis=1)
+    elif criterion == ERROR:
+        each = 1.0 - np.maximum.reduceat(value, first, axis=1)
+    else:
+        each = np.full((value.shape[0], first.size), np.nan)
+    return np.maximum(each.mean(axis=1), 0.0) + 0.0
 
 
 @njit(error_model="numpy")
@@ -247,7 +316,9 @@ def two_sides_cost(a, b, left_part, right_part, criterion, logs):
     """Return the cost of two sides of weights a and b, from the parts of their classes; one division is enough."""
     if criterion == ENTROPY:
         return x_log_x(a, logs) + x_log_x(b, logs) - left_part - right_part
-    return a + b - (left_part * b + right_part * a) / (a * b)
+    if criterion == GINI:
+        return a + b - (left_part * b + right_part * a) / (a * b)
+    return np.nan
 
 
 @njit_no_refcount

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenwood.compiling import njit
-from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, POISSON, SQUARED_ERROR
+from eigenwood.core.tree.criteria import amount_loss, is_classifying
 from eigenwood.core.tree.structure import subtree_ends, with_leaves
 from eigenwood.core.tree.types import LEAF, Tree
 
@@ -145,27 +145,15 @@ def loss(value, node, row, class_codes, y, starts, criterion):
     """Return the loss of one row at a node: 1 for a wrong class, or how far the amount is off; mean over outputs."""
     total, n_outputs = 0.0, starts.size - 1
     for o in range(n_outputs):
-        if criterion < SQUARED_ERROR:
+        if is_classifying(criterion):
             best = starts[o]
             for k in range(starts[o], starts[o + 1]):
                 if value[node, k] > value[node, best]:
                     best = k
             total += best - starts[o] != class_codes[row, o]
         else:
-            difference = value[node, o] - y[row, o]
-            if criterion == ABSOLUTE_ERROR:
-                total += abs(difference)
-            elif criterion == POISSON:
-                total += poisson_loss(value[node, o], y[row, o])
-            else:
-                total += difference * difference
+            total += amount_loss(value[node, o], y[row, o], criterion)
     return total / n_outputs
-
-
-@njit(error_model="numpy")
-def poisson_loss(mean, amount):
-    """Return half the Poisson deviance."""
-    return mean - amount + (amount * np.log(amount / mean) if amount > 0.0 else 0.0)
 
 
 @njit(error_model="numpy")

@@ -20,8 +20,6 @@ value, is added up and passed in one go (``best_cut_of_histogram``): this is the
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
@@ -31,6 +29,7 @@ from eigenwood.core.tree.criteria import (
     ERROR,
     GINI,
     SQUARED_ERROR,
+    cost_of_two_means,
     gains_nothing,
     gini_of_sides,
     gini_pair,
@@ -40,14 +39,11 @@ from eigenwood.core.tree.criteria import (
     second_tie_of,
     side_cost,
     squared_error_of_sides,
-    squared_part,
     squared_sides,
     tie_of,
     two_sides_cost,
 )
 from eigenwood.core.tree.split.histogram import code_at, code_of
-
-LEAST_SHARE = 1e-12  # of a node's amounts that each side must have where a mean of 0 is not allowed (Poisson)
 
 
 @njit_no_refcount
@@ -131,15 +127,8 @@ def best_amount_cut(sums, order, first, last, left, total, node, params, sign, k
         a = left[0]
         b = total[0] - a
         found = costs[p] if costs.size > 0 else 0.0
-        if criterion == SQUARED_ERROR:
-            for o in range(n_outputs):
-                found -= squared_part(left[1 + o], a) + squared_part(total[1 + o] - left[1 + o], b)
-        elif criterion != ABSOLUTE_ERROR:
-            for o in range(n_outputs):
-                x = left[1 + o]
-                y = total[1 + o] - x
-                least = LEAST_SHARE * total[1 + o]  # not 0: the sums are rounded
-                found -= x * math.log(x / a) + y * math.log(y / b) if x > least and y > least else -np.inf
+        for o in range(n_outputs):
+            found += cost_of_two_means(left[1 + o], a, total[1 + o] - left[1 + o], b, criterion)
         if found <= (best + tie) * n_outputs and p >= first:
             second = 0.0
             if criterion == ABSOLUTE_ERROR and gains_nothing(found / n_outputs, node, tie):
