@@ -11,7 +11,9 @@ whole ensemble, however fast the machine was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from itertools import islice
+from threading import get_ident
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -199,10 +201,10 @@ def learner_steps(
 
     ``add`` is told what each of them says about the rows it did not see, in the same order.
     """
-    config = get_config()  # of this thread; the others have their own
+    config, here = get_config(), get_ident()  # the configuration of this thread; others have their own
 
     def work(number: int) -> Learnt | None:
-        with config_context(**config):
+        with nullcontext() if get_ident() == here else config_context(**config):
             return fitter.rescore(number, earlier[number]) if number < len(earlier) else fitter.made(number)
 
     numbers = iter(range(n_learners))

@@ -28,6 +28,7 @@ from eigenwood.errors import InputError
 
 MOST_DRAWS = 10**9
 FEW_DRAWS = 10
+OF_DRAWS, OF_LEARNER = range(2)  # the children of a seed sequence
 
 
 class Population(NamedTuple):
@@ -155,30 +156,34 @@ def population_of(marks: np.ndarray, weights: np.ndarray) -> Population:
 
 def seeds_of(draws: Draws, number: int) -> Seeds:
     """Return the seeds of a learner."""
-    drawn, learner = np.random.SeedSequence([draws.seed, number]).spawn(2)
-    groups, rows, features = (int(word) for word in drawn.generate_state(3))
-    return Seeds(groups, rows, features, learner)
+    groups, rows, features = _sequence(draws.seed, number, OF_DRAWS).generate_state(3).tolist()
+    return Seeds(groups, rows, features, _sequence(draws.seed, number, OF_LEARNER))
 
 
 def learner_seed(seed: int, number: int) -> int:
     """Return the ``random_state`` of a learner that has only one."""
-    return int(np.random.SeedSequence([seed, number]).spawn(2)[1].generate_state(1)[0])
+    return int(_sequence(seed, number, OF_LEARNER).generate_state(1)[0])
+
+
+def _sequence(seed: int, number: int, child: int) -> np.random.SeedSequence:
+    """Return what ``SeedSequence([seed, number])`` would spawn, without the sequence itself and the other child."""
+    return np.random.SeedSequence([seed, number], spawn_key=(child,))
 
 
 def row_counts(draws: Draws, number: int) -> np.ndarray:
     """Return how often a learner got each row."""
     seeds, population = seeds_of(draws, number), draws.population
-    among_groups, among_rows = np.random.default_rng(seeds.groups), np.random.default_rng(seeds.rows)
     counts = np.empty(population.rows.size, dtype=np.int64)
     if draws.with_replacement:
         ends = np.empty(0) if (population.weights == 1.0).all() else np.cumsum(population.weights)
         counts[population.rows] = drawn_counts(np.uint64(seeds.groups), draws.n_rows, ends, counts.size)
     elif population.is_whole():
+        among_groups = np.random.default_rng(seeds.groups)
         drawn = among_groups.multivariate_hypergeometric(population.mass().astype(np.int64), draws.n_rows)
-        counts[population.rows] = dealt_out(population, drawn, among_rows)
+        counts[population.rows] = dealt_out(population, drawn, np.random.default_rng(seeds.rows))
     else:
         shares = population.weights / population.weights.sum()
-        taken = among_groups.choice(population.rows, draws.n_rows, replace=False, p=shares)
+        taken = np.random.default_rng(seeds.groups).choice(population.rows, draws.n_rows, replace=False, p=shares)
         counts[:] = 0
         counts[taken] = 1
     return counts

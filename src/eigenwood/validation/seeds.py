@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+from threading import local
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+
+_own = local()  # of each thread: a new generator takes longer than a new seed for one that is there
 
 
 def integer_seeds(random_state: Any, n_seeds: int) -> np.ndarray:
@@ -14,4 +18,14 @@ def integer_seeds(random_state: Any, n_seeds: int) -> np.ndarray:
     >>> integer_seeds(0, 2)
     array([2357136044, 2546248239])
     """
-    return check_random_state(random_state).randint(2**32, size=n_seeds, dtype=np.uint32).astype(np.int64)
+    return _generator(random_state).randint(2**32, size=n_seeds, dtype=np.uint32).astype(np.int64)
+
+
+def _generator(random_state: Any) -> np.random.RandomState:
+    """Return the generator that scikit-learn's ``random_state`` stands for."""
+    if not isinstance(random_state, Integral):
+        return check_random_state(random_state)
+    if not hasattr(_own, "generator"):
+        _own.generator = np.random.RandomState(0)
+    _own.generator.seed(int(random_state))
+    return _own.generator
