@@ -30,11 +30,11 @@ class Rules(NamedTuple):
     max_depth: float = math.inf
     min_samples_split: int = 2
     min_samples_leaf: int = 1
-    min_leaf_weight: float = 0.0
+    min_weight_leaf: float = 0.0
     min_decrease: float = 0.0
     pure_enough: float = 0.0  # a node with at most this impurity is left alone
     max_leaves: int | None = None  # best first if given
-    signs: tuple = ()  # for each feature: 1 where predictions may only rise with it, -1 where they may only fall
+    monotonic_cst: tuple = ()  # for each feature: 1 where predictions may only rise with it, -1 where they may only fall
     multiway: bool = False  # one branch for each category
     every_subset: bool = True  # of the categories; else only the cuts of their order
 
@@ -249,7 +249,7 @@ def grow(data, rules, choose=first):
 def new_node(data, rows, path, bounds, rules, choose):
     """Return a node without children, and the question that should be asked there, if any."""
     (lower, upper), known = bounds, value(data, rows, rules)
-    if rules.signs:
+    if rules.monotonic_cst:
         known[-1] = min(max(known[-1], lower), upper)
         known[0] = 1 - known[-1] if data.n_classes else known[0]
     node = Node(rows, path, lower, upper, data.weights[rows].sum(), impurity(data, rows, rules), known)
@@ -257,7 +257,7 @@ def new_node(data, rows, path, bounds, rules, choose):
         node.impurity > rules.pure_enough
         and len(path) < rules.max_depth
         and len(rows) >= rules.min_samples_split
-        and node.weight >= 2 * rules.min_leaf_weight
+        and node.weight >= 2 * rules.min_weight_leaf
     ):
         ask_best_question(data, node, rules, choose)
     return node
@@ -312,11 +312,11 @@ def answered(data, rows, question):
 def is_allowed(data, node, question, parts, rules):
     """Return whether no part is too small and the values keep the order that is wanted."""
     for part in parts:
-        if len(part) < rules.min_samples_leaf or data.weights[part].sum() < rules.min_leaf_weight:
+        if len(part) < rules.min_samples_leaf or data.weights[part].sum() < rules.min_weight_leaf:
             return False
         if rules.criterion == "poisson" and (data.y[part].sum(axis=0) <= 0).any():
             return False  # a Poisson mean is above 0
-    sign = rules.signs[question.feature] if rules.signs else 0
+    sign = rules.monotonic_cst[question.feature] if rules.monotonic_cst else 0
     if sign == 0:
         return True
     left, right = (value(data, part, rules)[-1] for part in parts)
@@ -325,7 +325,7 @@ def is_allowed(data, node, question, parts, rules):
 
 def bounds_below(data, node, parts, rules):
     """Return the bounds of the children: where the order is to be kept, the middle of their values is between them."""
-    sign = rules.signs[node.question.feature] if rules.signs else 0
+    sign = rules.monotonic_cst[node.question.feature] if rules.monotonic_cst else 0
     if sign == 0:
         return [(node.lower, node.upper)] * len(parts)
     middle = sum(value(data, part, rules)[-1] for part in parts) / 2

@@ -78,7 +78,7 @@ LIMITS = {
     "depth 2": {"max_depth": 2},
     "five rows to split": {"min_samples_split": 5},
     "three rows in a leaf": {"min_samples_leaf": 3},
-    "weight in a leaf": {"min_leaf_weight": 3.3},
+    "weight in a leaf": {"min_weight_leaf": 3.3},
     "a decrease": {"min_decrease": 0.03},
     "pure enough": {"pure_enough": 0.3},
     "several at once": {"max_depth": 3, "min_samples_leaf": 2, "min_samples_split": 6, "min_decrease": 0.01},

@@ -60,7 +60,7 @@ def test_ranks_and_amounts_by_size_do_not_depend_on_where_zero_is():
         assert_array_equal(sample.ordered[:, 0], [-1.0, -1.0, 0.0, 1.0])
 
 
-@pytest.mark.parametrize("signs", [(), (1, -1)], ids=str)
+@pytest.mark.parametrize("monotonic_cst", [(), (1, -1)], ids=str)
 @pytest.mark.parametrize("heavy", [1e15, 1e18, 1e30])
 @pytest.mark.parametrize("criterion", cases.CRITERIA)
 def test_weights_that_are_lost_beside_others_leave_no_nan(criterion, heavy, monotonic_cst):

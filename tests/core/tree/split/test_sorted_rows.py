@@ -19,9 +19,9 @@ KINDS = (cases.dense, cases.tied, cases.holed, cases.mostly_missing)
 LIMITS = (
     {},
     {"min_samples_leaf": 4},
-    {"min_leaf_weight": 7.5},
-    {"signs": (1,)},
-    {"signs": (-1,), "min_samples_leaf": 2, "min_leaf_weight": 3.5},
+    {"min_weight_leaf": 7.5},
+    {"monotonic_cst": (1,)},
+    {"monotonic_cst": (-1,), "min_samples_leaf": 2, "min_weight_leaf": 3.5},
 )
 
 
@@ -141,7 +141,7 @@ def test_missing_numbers_are_counted_off_the_end():
 def test_the_cut_equals_that_of_the_sums_and_the_textbooks(criterion, kind, limits):
     rules = naive.Rules(criterion, **limits)
     for seed, n_rows in enumerate((2, 3, 9, FEW_ROWS, FEW_ROWS + 1, 30)):
-        n_classes = (2,) if limits.get("signs") or seed % 3 else (4,)
+        n_classes = (2,) if limits.get("monotonic_cst") or seed % 3 else (4,)
         data = column_of(seed, criterion, n_rows, kind, n_classes)
         root = root_of(data, rules, rare_share=-1.0)
         found = by_order(root, rules)
