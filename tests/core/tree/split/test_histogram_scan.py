@@ -68,6 +68,17 @@ def test_missing_values_go_to_the_better_side(criterion):
     assert sides == {0, 1}
 
 
+@pytest.mark.parametrize("criterion", ["gini", "squared_error"])
+def test_a_side_may_have_exactly_the_least_weight(criterion):
+    """One side has two rows of weight 1, the other four."""
+    for order in (np.array([0, 1]), np.array([1, 0])):
+        data = cases.table(0, criterion, n_rows=6, tied_targets=False)
+        sums = np.array([sums_of(data, rows) for rows in ([0, 1], [2, 3, 4, 5])])
+        for least, place in ((2.0, 0), (2.5, -1)):
+            root = root_of(data, naive.Rules(criterion, min_weight_leaf=least))
+            assert found_in(sums, root, order)[1] == place
+
+
 @pytest.mark.parametrize("criterion", ["error", "absolute_error"])
 @pytest.mark.parametrize("missing", [False, True])
 def test_of_cuts_that_cost_the_same_the_second_cost_decides(criterion, missing):
