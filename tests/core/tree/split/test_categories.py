@@ -27,7 +27,7 @@ def test_categories_stand_in_the_order_of_the_textbook(seed, n_classes):
     assert order[-1] == -1
 
 
-@pytest.mark.parametrize("min_leaf", [1, 2])
+@pytest.mark.parametrize("min_samples_leaf", [1, 2])
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error", "poisson"])
 def test_the_cost_of_one_branch_for_each_category_equals_the_textbook(criterion, min_samples_leaf):
     rules = naive.Rules(criterion, min_samples_leaf=min_samples_leaf)
