@@ -194,7 +194,18 @@ class Laboratory:
         raise AssertionError(f"{tests} must pass before anything is changed")
 
     def _pass(self, tests: str, seconds: float | None) -> bool:
-        options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "tests.mutants", "-m", "not slow and not data"]
+        options = [
+            "-x",
+            "-q",
+            "-n",
+            "0",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "tests.mutants",
+            "-m",
+            "not slow and not data",
+        ]
         command = [sys.executable, "-m", "pytest", *options, *tests.split()]
         paths = f"{self._home / 'src'}{os.pathsep}{self._home}"
         environment = {**os.environ, "NUMBA_DISABLE_JIT": str(int(self._jit_is_off[tests])), "PYTHONPATH": paths}

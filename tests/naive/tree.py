@@ -34,7 +34,7 @@ class Rules(NamedTuple):
     min_decrease: float = 0.0
     pure_enough: float = 0.0  # a node with at most this impurity is left alone
     max_leaves: int | None = None  # best first if given
-    monotonic_cst: tuple = ()  # for each feature: 1 where predictions may only rise with it, -1 where they may only fall
+    monotonic_cst: tuple = ()  # for each feature: 1 where predictions may only rise with it, -1 to fall
     multiway: bool = False  # one branch for each category
     every_subset: bool = True  # of the categories; else only the cuts of their order
 

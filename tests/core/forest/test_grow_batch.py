@@ -31,9 +31,9 @@ def context(criterion, n_rows=300, seed=0, n_categories=-1, **params):
     class_codes, numbers = (classes, y[:0]) if is_class else (classes[:0], y)
     target = Target(class_codes, numbers, weights, np.array([0, n_values]))
     chosen = {
-        "max_depth": 2**31 - 1, "min_samples_split": 2, "min_samples_leaf": 1, "min_weight_leaf": 0.0, "min_decrease": 0.0,
-        "max_leaf_impurity": 0.0, "max_features": 6, "at_random": False, "multiway": False, "integer_weights": True,
-        "total_weight": float(weights.sum()), **params,
+        "max_depth": 2**31 - 1, "min_samples_split": 2, "min_samples_leaf": 1, "min_weight_leaf": 0.0,
+        "min_decrease": 0.0, "max_leaf_impurity": 0.0, "max_features": 6, "at_random": False, "multiway": False,
+        "integer_weights": True, "total_weight": float(weights.sum()), **params,
     }  # fmt: skip
     return binned_dense(X, counts, 0.5, 1), target, GrowthParams(criterion=criterion, **chosen)
 

@@ -285,7 +285,8 @@ def test_any_number_of_columns_of_each_part_may_be_left():
             columns = np.r_[7 - n_first : 7, 18 - n_second : 18]
             if columns.size:
                 source.set_aside_all_but(columns)
-                assert_allclose(added(source, rows, change), change @ K[np.ix_(places[rows], places[columns])], atol=1e-5)
+                expected = change @ K[np.ix_(places[rows], places[columns])]
+                assert_allclose(added(source, rows, change), expected, atol=1e-5)
 
 
 def test_what_comes_back_makes_kept_rows_forgotten():
