@@ -34,7 +34,6 @@ PATIENCE, LEAST_SECONDS = (
 TREE = "tests/core/tree/"
 TESTS_ELSEWHERE = {  # of files whose tests have another name
     "tree/node_stats.py": [TREE + "test_node_loop.py", TREE + "test_grower.py"],
-    "tree/prune.py": ["tests/estimators/test_tree.py"],
     "tree/thresholds.py": [TREE + "test_grower.py"],
     "tree/workspace.py": [TREE + "test_grower.py", TREE + "test_small_node.py"],
     "tree/split/column.py": [TREE + "split/test_best.py", TREE + "split/test_histogram_of_few_codes.py"],
