@@ -149,16 +149,19 @@ def folder_tests(file: Path) -> str:
 
 # ---- hooks of pytest, which has this file as a plugin in the runs below -------------------------------------------
 
+failures: list[str] = []
+
 
 def pytest_collection_modifyitems(items: list) -> None:
     """Shuffle the tests, so that the first ones are of every kind."""
     random.Random(0).shuffle(items)
 
 
-def pytest_runtest_logfinish() -> None:
-    """End a run that has had its time."""
-    if time.process_time() > SECONDS:
-        os._exit(0)  # nothing has failed so far, or it would have ended
+def pytest_runtest_logreport(report) -> None:
+    """End a run that has had its time, unless this test has failed."""
+    if report.when == "teardown" and report.passed and time.process_time() > SECONDS and not failures:
+        os._exit(0)
+    failures.extend([report.nodeid] if report.failed else [])
 
 
 class Laboratory:
