@@ -118,7 +118,7 @@ def test_a_room_is_used_again_by_one_tree_at_a_time():
         assert some is not second
     with workspaces.one_for(place._replace(params=params._replace(max_features=2))) as fewer:
         assert fewer is some
-    with workspaces.one_for(place._replace(params=params._replace(whole=False))) as other:
+    with workspaces.one_for(place._replace(params=params._replace(integer_weights=False))) as other:
         assert other is not first
         assert other is not second
 
