@@ -26,10 +26,22 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 CORE = Path("src/eigenwood/core")
+SECONDS = 18.0  # of the processor for one run of tests, in a random but fixed order; it ends after the test it is at
 PATIENCE, LEAST_SECONDS = (
-    5.0,
-    60.0,
+    2.0,
+    75.0,
 )  # of what tests take without a mutant, after which they count as failed: some never end
+TREE = "tests/core/tree/"
+TESTS_ELSEWHERE = {  # of files whose tests have another name
+    "tree/node_stats.py": [TREE + "test_node_loop.py", TREE + "test_grower.py"],
+    "tree/thresholds.py": [TREE + "test_grower.py"],
+    "tree/workspace.py": [TREE + "test_grower.py", TREE + "test_small_node.py"],
+    "tree/split/column.py": [TREE + "split/test_best.py", TREE + "split/test_histogram_of_few_codes.py"],
+    "tree/split/gap.py": [TREE + "split/test_best.py", TREE + "test_small_node.py"],
+    "tree/split/partition.py": [TREE + "test_node_loop.py", TREE + "test_grower.py"],
+    "tree/split/sizes.py": [TREE + "split/test_best.py"],
+    "tree/split/sort_keys.py": [TREE + "split/test_sorted_scan.py", TREE + "test_small_node.py"],
+}
 COMPARISONS = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -124,14 +136,32 @@ def change(node: ast.expr) -> None:
 
 
 def own_tests(file: Path) -> str | None:
-    """Return the tests of a file, if it has some of its own."""
+    """Return the tests of a file, if it has some of its own; several are separated by spaces."""
     own = Path("tests/core") / file.relative_to(CORE).with_name(f"test_{file.name}")
-    return str(own) if (ROOT / own).exists() else None
+    elsewhere = TESTS_ELSEWHERE.get(file.relative_to(CORE).as_posix(), [])
+    return str(own) if (ROOT / own).exists() else " ".join(elsewhere) or None
 
 
 def folder_tests(file: Path) -> str:
     """Return the tests of a file's folder."""
     return str(Path("tests/core") / file.relative_to(CORE).parent)
+
+
+# ---- hooks of pytest, which has this file as a plugin in the runs below -------------------------------------------
+
+failures: list[str] = []
+
+
+def pytest_collection_modifyitems(items: list) -> None:
+    """Shuffle the tests, so that the first ones are of every kind."""
+    random.Random(0).shuffle(items)
+
+
+def pytest_runtest_logreport(report) -> None:
+    """End a run that has had its time, unless this test has failed."""
+    if report.when == "teardown" and report.passed and time.process_time() > SECONDS and not failures:
+        os._exit(0)
+    failures.extend([report.nodeid] if report.failed else [])
 
 
 class Laboratory:
@@ -166,7 +196,19 @@ class Laboratory:
         raise AssertionError(f"{tests} must pass before anything is changed")
 
     def _pass(self, tests: str, seconds: float | None) -> bool:
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-m", "not slow and not data", tests]
+        options = [
+            "-x",
+            "-q",
+            "-n",
+            "0",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "tests.mutants",
+            "-m",
+            "not slow and not data",
+        ]
+        command = [sys.executable, "-m", "pytest", *options, *tests.split()]
         paths = f"{self._home / 'src'}{os.pathsep}{self._home}"
         environment = {**os.environ, "NUMBA_DISABLE_JIT": str(int(self._jit_is_off[tests])), "PYTHONPATH": paths}
         environment.pop("EIGENWOOD_REQUIRE_CODE", None)

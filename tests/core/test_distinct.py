@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from eigenwood.core.distinct import distinct_rows, fingerprints
+from eigenwood.core.distinct import distinct_rows, fingerprints, splitmix64
 from eigenwood.core.rows import rows_of
 from tests.naive import distinct as naive
 
@@ -94,3 +94,11 @@ def test_no_collision_among_many_rows():
     X = np.indices((60, 60, 30)).reshape(3, -1).T.astype(np.float64)
     marks = fingerprints(rows_of(X), np.zeros(len(X), dtype=np.int64))
     assert np.unique(marks).size == len(X)
+
+
+def test_mixing_loses_no_bit():
+    """Before its last step, which can be undone, every bit of a product by an odd number is 0 or 1 equally often."""
+    mixed = np.array([splitmix64(np.uint64(i)) for i in range(1, 2001)])
+    undone = mixed ^ (mixed >> np.uint64(31)) ^ (mixed >> np.uint64(62))
+    shares = [((undone >> np.uint64(bit)) & np.uint64(1)).mean() for bit in range(64)]
+    assert 0.4 < min(shares) <= max(shares) < 0.6

@@ -66,6 +66,15 @@ def test_every_tree_comes_back(case):
         assert_comes_back(tree, tree_at(forest, i))
 
 
+def test_a_single_question_about_categories_comes_back():
+    n_listed = 0
+    for seed in range(6):
+        case = cases.case(split="subset", n_trees=1, max_depth=1, seed=seed)
+        assert_comes_back(case.trees[0], tree_at(packed_case(case), 0))
+        n_listed += case.trees[0].categories.size
+    assert n_listed > 0
+
+
 def test_leaves_come_back_bit_for_bit(case):
     forest = packed_case(case)
     for i, tree in enumerate(case.trees):

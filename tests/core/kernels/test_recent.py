@@ -1,5 +1,7 @@
 """Kernel values for working sets: computed, known or kept, the same numbers, within the bound on memory."""
 
+from threading import get_ident
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from eigenwood.core.kernels import recent
-from eigenwood.core.kernels.functions import LAPLACIAN, POLYNOMIAL, RBF, RBF_LESS_ONE, SIGMOID, Kernel
+from eigenwood.core.kernels.functions import (
+    LAPLACIAN,
+    POLYNOMIAL,
+    POLYNOMIAL_ABOUT,
+    RBF,
+    RBF_LESS_ONE,
+    SIGMOID,
+    SIGMOID_ABOUT,
+    Kernel,
+)
 from eigenwood.core.kernels.recent import Part, RecentRows, add_rows, kernel_table, squeeze
 from eigenwood.core.kernels.source import NO_SLOT
 from eigenwood.core.pieces import at_once
@@ -125,6 +136,20 @@ def test_a_function_of_the_users_is_exact_and_never_asked_about_nothing():
     assert source._store.dtype == np.float64
 
 
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_a_function_of_the_users_is_asked_by_one_thread(n_threads):
+    threads = set()
+
+    def noted(rows, columns):
+        threads.add(get_ident())
+        return function(rows, columns)
+
+    source = whole(noted, n_threads=n_threads)
+    added(source, np.arange(N), np.ones(N))
+    at_once(source.among(np.arange(N)))
+    assert threads == {get_ident()}
+
+
 def test_a_function_is_asked_about_queries_first():
     def lopsided(rows, columns):
         return rows[:, :1] + 100.0 * columns[:, 0]
@@ -142,6 +167,14 @@ def test_threads_change_no_bit(n_threads):
         assert_array_equal(at_once(one.among(rows)), at_once(many.among(rows)))
         assert_array_equal(added(one, rows, change), added(many, rows, change))
     assert_array_equal(one._store[one._owners != NO_SLOT], many._store[many._owners != NO_SLOT])
+
+
+@pytest.mark.parametrize("code", [POLYNOMIAL_ABOUT, SIGMOID_ABOUT], ids=["poly", "sigmoid"])
+def test_exact_scores_about_a_centre_are_the_scores(code):
+    rows, change, of = np.array([5, 0, 17, 9]), np.array([1.0, -2.0, 0.5, 0.25]), np.array([3, 5, 22])
+    source = whole(Kernel(code, 0.4, 0.1, 3))
+    exact = at_once(source.exact_scores(rows, change, of))
+    assert_allclose(exact, added(source, rows, change)[of], atol=1e-5 * np.abs(exact).max())
 
 
 def test_nothing_is_added_for_nobody():
@@ -244,6 +277,18 @@ def test_columns_set_aside_leave_room_for_more_rows():
     assert_kept_is_right(source)
 
 
+def test_any_number_of_columns_of_each_part_may_be_left():
+    rows, change = np.array([0, 17, 3, 8]), np.array([1.0, -2.0, 0.5, 0.25])
+    for n_first in range(8):
+        for n_second in range(12):
+            source, places = in_parts(False)
+            columns = np.r_[7 - n_first : 7, 18 - n_second : 18]
+            if columns.size:
+                source.set_aside_all_but(columns)
+                expected = change @ K[np.ix_(places[rows], places[columns])]
+                assert_allclose(added(source, rows, change), expected, atol=1e-5)
+
+
 def test_what_comes_back_makes_kept_rows_forgotten():
     source = whole(max_bytes=4 * ROW_BYTES)
     source.set_aside_all_but(np.array([2, 3, 8]))
@@ -308,3 +353,9 @@ def test_rounding_is_about_what_it_says(code):
     exact = naive.gram(X.astype(np.float32), X.astype(np.float32), SIMPLE[code][1])
     off = np.sqrt(np.square(at_once(source.among(np.arange(N))) - exact).mean())
     assert 0.0 < off <= 3.0 * source.rounding <= 1e-5
+
+
+@pytest.mark.parametrize("code", [RBF, RBF_LESS_ONE], ids=["rbf", "rbf - 1"])
+def test_rounding_is_less_where_rows_are_close(code):
+    wide, narrow = (whole(Kernel(code, gamma)).rounding for gamma in (1e-4, 0.4))
+    assert wide < narrow

@@ -166,6 +166,17 @@ def test_no_other_offset_costs_less(seed, kind, n_rounds):
         assert cost(b) <= cost(other) * (1.0 + 1e-9) + 1e-12
 
 
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_far_on_their_side_do_not_move_the_offset(seed, squared):
+    _, signs, _, costs = drawn(seed, n_rows=16)
+    scores = 3.0 * np.random.default_rng(seed).normal(size=16)
+    dual = class_dual(signs, costs, squared)
+    b = cheapest_offset(dual, np.zeros(16), scores)
+    found, *others = (row_losses(dual, dual.target - scores - at).sum() for at in (b, *np.linspace(-5.0, 5.0, 401)))
+    assert found <= min(others) * (1.0 + 1e-9)
+
+
 def test_at_the_solution_both_offsets_are_the_same():
     X, signs, amounts, costs = drawn(3, n_rows=30)
     K = gaussian_gram(X)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.linalg import eigsh
 
+from eigenwood.core.spectral import krylov
 from eigenwood.core.spectral.krylov import KrylovRule, krylov_steps
 from eigenwood.core.spectral.pairs import Wanted, symmetric_pairs
 from tests.core.spectral.cases import assert_honest, assert_orthonormal, assert_same_span, true_residuals, with_spectrum
@@ -272,3 +273,12 @@ def test_a_share_close_to_all_of_a_matrix_of_low_rank(rank):
 def test_a_share_that_takes_all():
     M = np.eye(20)
     assert_found(M, last_step(M, Wanted(20, 0.99)), 20)
+
+
+def test_a_short_column_beside_a_long_one_is_orthogonal_to_the_basis():
+    """What rounding leaves along the basis is little beside the long column, but not beside the short one."""
+    rng = np.random.default_rng(0)
+    whole = np.linalg.qr(rng.normal(size=(30, 7)))[0]
+    basis, (long, short) = whole[:, :5], whole[:, 5:].T
+    Q, _ = krylov._block_and_factor(np.column_stack([long, 1e-6 * short + 1e-12 * basis[:, 0]]), basis, 1.0)
+    assert_allclose(np.hstack([basis, Q]).T @ np.hstack([basis, Q]), np.eye(7), atol=1e-12)

@@ -27,9 +27,9 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(packing, "BLOCKS_AT_ONCE", 2)
 
 
-def example(seed, shape, dtype):
+def example(seed, shape, dtype, away=3.0):
     """Return A as the core has it, and A made by loops."""
-    X, weights = table(seed, *shape, dtype, 3.0), some_weights(shape[0], seed=seed)
+    X, weights = table(seed, *shape, dtype, away), some_weights(shape[0], seed=seed)
     middle = naive.mean(X, weights)
     scale = np.random.default_rng(seed).uniform(0.5, 2.0, shape[1])
     return Centred(X, np.sqrt(weights), middle, scale), naive.centred(X, weights, middle, scale)
@@ -90,6 +90,15 @@ def test_both_products_are_those_of_the_table(shape, dtype, n_vectors):
         assert_allclose(got, expected, atol=within * max(1.0, np.abs(expected).max()))
     lengths = np.linalg.norm(whole.T @ B, axis=0)
     assert_allclose(lifted_lengths(A, B), lengths, atol=within * max(1.0, lengths.max()))
+
+
+@pytest.mark.parametrize("n_vectors", [1, packing.FEW_VECTORS + 1])
+def test_what_float32_cuts_off_a_large_mean_is_taken_off_as_well(n_vectors):
+    A, whole = example(6, (11, 33), np.float32, away=3000.0)
+    B = 1.0 + np.random.default_rng(n_vectors).random(size=(11, n_vectors))
+    lifted, product = products_both_ways(A, B)
+    for got, expected in ((lifted, whole.T @ B), (product, whole @ (whole.T @ B))):
+        assert_allclose(got, expected, atol=3e-6 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("n_vectors", [3, packing.FEW_VECTORS + 1])

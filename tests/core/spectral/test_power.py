@@ -47,6 +47,12 @@ def test_equals_plain_loops_and_lapack(seed):
     assert_orthonormal(pairs.vectors)
 
 
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
+def test_what_is_nothing_depends_on_the_unit(unit):
+    M = unit * with_spectrum([3.0, 2.0, 1e-3, 0.0, 0.0])
+    assert_allclose(pairs_of(M, Wanted(5)).values, unit * np.array([3.0, 2.0, 1e-3]), rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     "values", [[1.0] * 6, [5.0, 5.0, 1.0, 1.0], [3.0, 2.0, 0.0, 0.0, 0.0], [0.0] * 4, [2.0], [0.0]]
 )

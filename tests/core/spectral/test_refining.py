@@ -94,6 +94,12 @@ def test_an_exact_matrix_needs_one_product():
     assert products.n_calls == 1
 
 
+def test_values_far_below_the_tolerance_are_settled():
+    products = Products(np.r_[1.0, 0.5, 0.2, 1e-13 * 0.5 ** np.arange(57)])
+    *_, step = refined_steps(products, products.gram, 5, 1e-8)
+    assert step.last
+
+
 def test_a_matrix_that_says_nothing_is_noticed():
     products = Products(SPECTRA["flat"])
     *_, step = refined_steps(products, rough(np.zeros((60, 90)) + np.eye(60, 90), 0.5), 3, 1e-10)
@@ -129,6 +135,11 @@ def test_the_guess_has_the_pairs_of_the_rough_matrix():
     assert_allclose(guess.values[:4], 1e30 * SPECTRA["falling"][:4], rtol=1e-4)
     left = M @ guess.vectors[:, :4] - guess.vectors[:, :4] * guess.values[:4]
     assert np.linalg.norm(left, axis=0).max() <= 1e-4 * 1e30
+
+
+def test_a_row_of_zeros_does_not_set_the_unit_of_the_guess():
+    M = np.pad(with_spectrum(SPECTRA["falling"]), (0, 1)) * 1e60  # beyond float32
+    assert_allclose(first_guess(M, 4, 1).values[:4], 1e60 * SPECTRA["falling"][:4], rtol=1e-4)
 
 
 def test_a_guess_that_never_settles_ends(monkeypatch):

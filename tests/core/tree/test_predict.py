@@ -1,10 +1,12 @@
 """From the root to a leaf: along chains of questions about one category, in one step."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from eigenwood.core.tree.predict import leaves_of, make_predictor
+from eigenwood.core.tree.predict import decision_path, leaves_of, make_predictor
 from eigenwood.core.tree.types import LEAF, NO_FEATURE, NO_THRESHOLD, Tree
 from tests.core.tree import cases
 from tests.naive import tree as naive
@@ -62,3 +64,16 @@ def test_chains_below_chains(seed, criterion):
 def test_there_are_no_chains_where_none_is_asked():
     tree = cases.fit(cases.table(0, "gini", n_rows=20), naive.Rules("gini"))
     assert make_predictor(tree).chain_rest.size == make_predictor(tree).chain_categories.size == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_path_of_a_row_leads_from_the_root_to_its_leaf(seed):
+    data = cases.table(seed, "gini", n_rows=20)
+    tree = cases.fit(data, naive.Rules("gini"))
+    leaves = leaves_of(make_predictor(tree), data.X).nodes
+    paths = decision_path(tree, leaves)
+    assert paths.shape == (20, tree.left.size)
+    for i, leaf in enumerate(leaves):
+        path = paths.indices[paths.indptr[i] : paths.indptr[i + 1]]
+        assert (path[0], path[-1]) == (0, leaf)
+        assert all(below in (tree.left[node], tree.right[node]) for node, below in pairwise(path))

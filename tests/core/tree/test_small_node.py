@@ -27,6 +27,7 @@ from eigenwood.core.tree.small_node import (
 from eigenwood.core.tree.split.histogram import write_groups
 from eigenwood.core.tree.split.partition import mark_left, moved, partition_sorted_keys
 from eigenwood.core.tree.split.sizes import (
+    AT_A_TIME,
     FARTHEST,
     FEW,
     LANES,
@@ -353,6 +354,13 @@ def at_hand(data, rules, **storage):
     if not data.n_classes:
         ws.weighted_residuals[:n] = data.weights * (data.y[:, 0] - root.stats.centre)
     return root, ws
+
+
+def test_there_is_room_for_the_cuts_of_the_largest_small_node():
+    """So many costs are computed together that the last of them may lie beyond the rows."""
+    _, ws = at_hand(cases.table(0, "gini", n_rows=9), naive.Rules("gini"))
+    for room in (ws.lefts, ws.parts, ws.rests, ws.costs):
+        assert room.size >= SMALL + AT_A_TIME
 
 
 def varied_column(seed, criterion, n_classes, n_rows, kind):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from eigenwood.core.tree.split.absolute_error import cut_costs, rows_by_bin
+from eigenwood.core.tree.split.absolute_error import add, cut_costs, first_above, rows_by_bin
 from tests.core.tree import cases
 from tests.naive import tree as naive
 
@@ -73,3 +73,13 @@ def test_rows_stand_in_the_order_of_their_lines(seed):
     assert_array_equal(np.sort(rows), np.arange(bins.size))
     for place, line in enumerate(order):
         assert_array_equal(rows[ends[place] : ends[place + 1]], np.flatnonzero(bins == line))
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 5, 8, 13, 24])
+def test_the_place_above_a_bar_is_found_wherever_it_is(n_rows):
+    w = np.random.default_rng(n_rows).integers(1, 4, size=n_rows).astype(float)
+    weight_tree, amount_tree = np.zeros(n_rows + 1), np.zeros(n_rows + 1)
+    for rank in range(n_rows):
+        add(weight_tree, amount_tree, rank, w[rank], 1.0)
+    for bar in np.arange(0.0, w.sum(), 0.5):
+        assert first_above(weight_tree, bar) == np.argmax(np.cumsum(w) > bar)

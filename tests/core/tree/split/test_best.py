@@ -297,3 +297,18 @@ def test_what_is_known_to_be_constant_is_not_looked_at_again(max_features):
         assert again == found
         assert_clean(ws)
         assert [is_member(ws.constant, at) for at in range(9)] == [at in (2, 7) for at in range(9)]
+
+
+# ---- the way within a node ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_common", [0, 1, 2])
+@pytest.mark.parametrize("common", range(5))
+def test_the_common_value_counts_if_any_row_has_it(common, n_common):
+    """Codes 1 and 3 have one and two rows, and 4 is that of missing numbers."""
+    sparse_code, sums = np.array([1, 3, 4]), np.array([[1.0], [2.0], [2.0]])
+    rare = np.flatnonzero(sparse_code != common)
+    n_rows = int(sums[rare].sum()) + n_common
+    numbers = {1, 3} - {common} | ({common} - {4} if n_common else set())
+    found = sparse_range(rare, 0, rare.size, sparse_code, common, 4, sums, 0, n_rows)
+    assert found == (min(numbers), max(numbers))

@@ -68,6 +68,17 @@ def test_missing_values_go_to_the_better_side(criterion):
     assert sides == {0, 1}
 
 
+@pytest.mark.parametrize("criterion", ["gini", "squared_error"])
+def test_a_side_may_have_exactly_the_least_weight(criterion):
+    """One side has two rows of weight 1, the other four."""
+    for order in (np.array([0, 1]), np.array([1, 0])):
+        data = cases.table(0, criterion, n_rows=6, tied_targets=False)
+        sums = np.array([sums_of(data, rows) for rows in ([0, 1], [2, 3, 4, 5])])
+        for least, place in ((2.0, 0), (2.5, -1)):
+            root = root_of(data, naive.Rules(criterion, min_weight_leaf=least))
+            assert found_in(sums, root, order)[1] == place
+
+
 @pytest.mark.parametrize("criterion", ["error", "absolute_error"])
 @pytest.mark.parametrize("missing", [False, True])
 def test_of_cuts_that_cost_the_same_the_second_cost_decides(criterion, missing):
@@ -87,6 +98,20 @@ def test_of_cuts_that_cost_the_same_the_second_cost_decides(criterion, missing):
         root.target.starts, root.params, 0, root.stats, NO_LOGS, False, np.empty(sums.shape[1] + 1),
     )  # fmt: skip
     assert (found, place, side) == (3.0, 5, 1 if missing else -1)
+
+
+def test_absolute_errors_of_two_outputs_are_averaged():
+    y = np.repeat(np.arange(2.0), 5)
+    data = naive.Data(np.arange(10.0)[:, None], np.column_stack([y, y]), np.ones(10))
+    root = root_of(data, naive.Rules("absolute_error"))
+    sums, order = np.array([sums_of(data, [k]) for k in range(10)]), np.arange(10)
+    costs = (2 * root.stats.cost * (0.6 + 0.01 * np.abs(order - 4)), np.empty(0), np.empty(0))
+    found, place, _ = best_cut_of_sums(
+        sums, order, 10, False, -1, np.uint64(0), costs, costs, sums.sum(axis=0)[:-1], 10,
+        root.target.starts, root.params, 0, root.stats, NO_LOGS, False, np.empty(sums.shape[1] + 1),
+    )  # fmt: skip
+    assert_allclose(found, 0.6 * root.stats.cost)
+    assert place == 4
 
 
 @pytest.mark.parametrize("draw", [0, 1])
