@@ -98,7 +98,7 @@ def test_no_collision_among_many_rows():
 
 def test_mixing_loses_no_bit():
     """Before its last step, which can be undone, every bit of a product by an odd number is 0 or 1 equally often."""
-    mixed = np.array([splitmix64(np.uint64(i)) for i in range(1, 2001)])
+    mixed = np.array([splitmix64(np.uint64(i)) for i in range(1, 2001)], dtype=np.uint64)
     undone = mixed ^ (mixed >> np.uint64(31)) ^ (mixed >> np.uint64(62))
     shares = [((undone >> np.uint64(bit)) & np.uint64(1)).mean() for bit in range(64)]
     assert 0.4 < min(shares) <= max(shares) < 0.6

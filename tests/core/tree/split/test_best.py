@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from eigenwood.core.bits import add_member, is_member
 from eigenwood.core.tree.split.candidates import NOTHING_DRAWN, band_for, make_draw, write_drawn
+from eigenwood.core.tree.split.gap import sparse_range
 from eigenwood.core.tree.split.histogram import write_groups
 from tests.core.tree import cases
 from tests.core.tree.roots import SHARES, STORAGES, assert_clean, bench_of, moved, root_of, split_of, table
