@@ -148,7 +148,7 @@ def test_probabilities_stand_beside_the_prediction(heart, learned_by):
 def checked(monkeypatch):
     """Pairs of frame and target that ``verified`` has asked to check."""
     calls = []
-    monkeypatch.setattr(use, "verify", lambda model, frame, y: calls.append((frame, y)))
+    monkeypatch.setattr(use, "verify", lambda model, frame, y, time_limit: calls.append((frame, y)))
     return calls
 
 

@@ -516,15 +516,10 @@ def facts_of(step: Step, attributes: dict[str, Any], limits: Tolerances) -> PcaF
     )
 
 
-@one_blas_thread()
 def verify_pca(model: PCA, X: Any, sample_weight: Any = None, *, deadline: Deadline) -> Iterator[Claim]:
     """Yield the claims, measured anew on the rows given, and at the end what a search for larger variances finds."""
-    limits, stated = tolerances(model, model.solver_, model.components_.dtype), stated_by(model)
-    pieces = partial(each_in_time, row_pieces(model, X, sample_weight), deadline)
-    facts = facts_from_rows(pieces, stated, limits)
-    if model.missing == "em":
-        change = change_of_holes(partial(filled_pieces, model, X), pieces, stated)
-        facts = facts._replace(filling=None if change is None else ("one more round", change, REFILLED))
+    pieces, stated = partial(each_in_time, row_pieces(model, X, sample_weight), deadline), stated_by(model)
+    facts = measured_facts(model, X, pieces, stated)
     is_settled = model.stop_reason_ == FINISHED and not is_cut(model.certificate_)
     if not is_settled:
         yield unsettled_claim(model.n_components_, model.stop_reason_)
@@ -533,11 +528,23 @@ def verify_pca(model: PCA, X: Any, sample_weight: Any = None, *, deadline: Deadl
         yield claim if is_settled else excused(claim, knew_all)
 
 
+@one_blas_thread()
+def measured_facts(model: PCA, X: Any, pieces: Pieces, stated: Stated) -> PcaFacts:
+    """Return what one look at the rows tells."""
+    facts = facts_from_rows(pieces, stated, tolerances(model, model.solver_, model.components_.dtype))
+    if model.missing == "em":
+        change = change_of_holes(partial(filled_pieces, model, X), pieces, stated)
+        facts = facts._replace(filling=None if change is None else ("one more round", change, REFILLED))
+    return facts
+
+
 def claims_about_rows(pieces: Pieces, stated: Stated, facts: PcaFacts) -> Iterator[Claim]:
     """Yield what follows from one look at the rows, and then what a search finds."""
     yield from pca_certificate(facts)
     if facts.variances.size > 0:
-        yield missed_claim(facts, largest_variance_beside(pieces, stated, facts))
+        with one_blas_thread():
+            beside = largest_variance_beside(pieces, stated, facts)
+        yield missed_claim(facts, beside)
 
 
 def each_in_time(pieces: Callable[[], Iterator], deadline: Deadline) -> Iterator:

@@ -61,7 +61,7 @@ class ShadowTree(ShadowSKDTree):
         check_count("feature_names", names, data.mixed.X.shape[1], "columns")
         check_count("class_names", classes, sum(map(len, tree._class_lists())), "classes")
         self.words = [None if labels is None else Words(labels) for labels in tree.categories_]
-        targets = data.target.labels.astype(np.int64) if tree._class_lists() else data.target.amounts
+        targets = data.target.class_codes.astype(np.int64) if tree._class_lists() else data.target.y
         super().__init__(tree, in_words(data.mixed.X, self.words), targets[:, 0], list(names), target, classes)
         self.node_to_samples = rows_of_nodes(tree.tree_.decision_path(data.mixed.X))
         self.score = tree.score(X, y)
