@@ -151,7 +151,7 @@ def joined_bits(parts: list[np.ndarray], places: list[slice]) -> np.ndarray:
 
 
 def joined_or_zero(parts: list[np.ndarray], places: list[slice]) -> np.ndarray:
-    """Return the same for whole numbers."""
+    """Return whole numbers of some forests one after the other, zeros where one has none; nothing if none has any."""
     if not any(part.size > 0 for part in parts):
         return parts[0]
     zeros = (np.zeros(where.stop, dtype=np.uint8) for where in places)
@@ -353,7 +353,7 @@ def bits_of(value) -> np.ndarray:
 
 
 def smaller_of(table, code) -> tuple[np.ndarray, np.ndarray]:
-    """Return the same, or what they stand for and no code."""
+    """Return a table of values with the codes into it, or the values themselves and no code: what takes fewer bytes."""
     if table.nbytes + code.nbytes < code.size * table[:1].nbytes:
         return table, code
     return table[code], np.empty(0, dtype=np.uint8)

@@ -315,7 +315,7 @@ def stored_by_column(columns: list, whole: list, n_rows: int, dtype) -> np.ndarr
 
 
 def stored_by_row(columns: list, whole: list, n_rows: int) -> np.ndarray:
-    """Return the same side by side."""
+    """Return the codes of columns as one table by row."""
     table = np.empty((n_rows, len(whole)), dtype=NARROW)
     for first in range(0, len(whole), TILE):
         write_by_row(stored_by_column(columns, whole[first : first + TILE], n_rows, NARROW), first, table)

@@ -232,7 +232,7 @@ def tie_of(node):
 
 @njit_no_refcount
 def second_tie_of(node, criterion):
-    """Return the same for the second cost, in its units."""
+    """Return how close the second costs of two cuts must be to be equal, in their units."""
     return tie_of(node) * node.impurity if criterion == ABSOLUTE_ERROR else tie_of(node)
 
 
@@ -355,7 +355,7 @@ def write_gini_costs(lefts, parts, rests, n_padded, weight, costs):
 
 @njit_no_refcount
 def write_entropy_costs(lefts, parts, n, weight, logs, costs):
-    """Write the same by entropy; the parts are those of both sides together."""
+    """Write what the cuts of several classes cost by entropy; the parts are those of both sides together."""
     for j in range(n):
         cost = x_log_x(lefts[j], logs) + x_log_x(weight - lefts[j], logs) - parts[j]
         costs[j] = cost if lefts[j] != 0.0 else np.inf

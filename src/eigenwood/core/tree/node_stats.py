@@ -86,7 +86,7 @@ def class_node_stats(class_codes, weights, starts, criterion, sums, place, value
 
 @njit_no_refcount
 def class_node_stats_of_sums(sums, starts, criterion, place, value):
-    """Return the same, given the weights of the classes."""
+    """Return what is known of a node with these weights of the classes, and whether it is pure."""
     n_sums, weight = sums.size, 0.0
     for k in range(starts[1]):
         weight += sums[k]
@@ -104,7 +104,7 @@ def class_node_stats_of_sums(sums, starts, criterion, place, value):
 
 @njit_no_refcount
 def regression_node_stats(y, weights, starts, criterion, sums, place, value):
-    """Return the same for amounts: the value is their mean, or their median for the absolute error.
+    """Return what is known of a node of amounts, and whether it is pure; its ``value`` is their mean or median.
 
     For the squared error the mean is taken off the amounts, so that no gain is lost in the difference of large sums.
     """

@@ -103,7 +103,7 @@ def take_codes(by_row, rows, table):
 
 @njit_no_refcount
 def take_columns(columns, rows, table):
-    """Write the same where the codes of a column stand together."""
+    """Write the codes of the rows one after the other, from a table by column."""
     for at in range(columns.shape[0]):
         for i in range(rows.size):
             table[i, at] = columns[at, rows[i]]
@@ -361,7 +361,7 @@ def gather_keys(columns, table, at, rows, own, start, n, keys):
 
 @njit_no_refcount
 def spread_keys(entry_start, entries, sparse_code, first, last, common, own, start, n, keys):
-    """Write the same of a sparse column, which has the sparse bins from ``first`` to ``last``."""
+    """Write the keys of some rows in a sparse column, which has the bins from ``first`` to ``last``."""
     for i in range(n):
         code = common
         for e in range(entry_start[own[start + i]], entry_start[own[start + i] + 1]):
@@ -505,7 +505,7 @@ def best_dense_cut(codes, features, ws, at, missing, params, free, logs, stats, 
 
 @njit_forceinline
 def cut_in_order(ws, keys, n_zeros, missing, params, free, logs, stats, n):
-    """Return the same of a column whose keys are in order; so many of code 0 are known to come first."""
+    """Return the best cut of a column whose keys are in order; so many of code 0 are known to come first."""
     side, n_missing = -1, 0
     greatest = code_in(keys[n - 1])
     if code_in(keys[0]) == greatest:
@@ -526,7 +526,7 @@ def cut_in_order(ws, keys, n_zeros, missing, params, free, logs, stats, n):
 
 @njit_no_refcount
 def cut_of_two(keys, weighted_residuals, weights, missing):
-    """Return the same of two rows, which are alone then: of classes nothing is left to tell apart."""
+    """Return the cut between two rows, which are alone then: of classes nothing is left to tell apart."""
     one, other = code_in(keys[0]), code_in(keys[1])
     if one == other:
         return np.inf, one, one, -1

@@ -78,8 +78,8 @@ class BinCodes(NamedTuple):
     bin_of_code: np.ndarray  # the feature's code behind each code of a column
     entry_start: np.ndarray  # (n_rows + 1,)
     entries: np.ndarray  # sparse bins, ascending in each row
-    sparse_feature: np.ndarray  # (n_slots,) ascending
-    sparse_code: np.ndarray  # (n_slots,) ascending within a feature
+    sparse_feature: np.ndarray  # (n_sparse_bins,) ascending
+    sparse_code: np.ndarray  # (n_sparse_bins,) ascending within a feature
 
 
 class BinnedTable(NamedTuple):

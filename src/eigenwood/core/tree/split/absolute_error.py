@@ -48,7 +48,7 @@ def cut_costs(bins, order, ranks, ordered, weights, last_goes_left):
 
 @njit(error_model="numpy")
 def bin_costs(bins, order, y, weights):
-    """Return the absolute error of each line by itself, summed over the lines and averaged over the outputs."""
+    """Return the absolute error of each bin by itself, summed over the bins and averaged over the outputs."""
     rows, ends = rows_by_bin(bins, order)
     total = 0.0
     for p in range(order.size):
@@ -81,7 +81,7 @@ def cut_medians(bins, order, y, weights, last_goes_left):
 
 @njit(error_model="numpy")
 def rows_by_bin(bins, sequence):
-    """Return the rows in the order of their lines in ``sequence``, and where each line begins and ends."""
+    """Return the rows in the order of their bins in ``sequence``, and where each bin begins and ends."""
     widest = 0
     for line in sequence:
         widest = max(widest, line)

@@ -112,7 +112,7 @@ def best_cut_of_bins(
 def best_cut_of_column(
     codes, columns, at, rows, features, sample, candidate, feature, total, starts, params, sign, node, logs, ws
 ):
-    """Return the best cut of a column whose codes are all stored, and how many lines the bench has of it. They are
+    """Return the best cut of a column whose codes are all stored, and how many bins the workspace has of it. They are
     those of the ``rows`` in line ``at`` of the ``columns``.
     """
     class_codes, y, weights = sample.class_codes, sample.y, sample.weights
@@ -158,7 +158,7 @@ def best_cut_of_column(
 
 @njit_inline
 def best_cut_of_sparse_bins(codes, features, sample, candidate, feature, total, starts, params, sign, node, logs, ws):
-    """Return the same of a sparse column, whose rows are added up already."""
+    """Return the best cut of a sparse column, whose rows are added up already, and how many bins it has."""
     sums, sparse_bins, group, n_sparse_bins = ws.sparse_sums, ws.sparse_bins, ws.group, codes.sparse_feature.size
     first, last = group[candidate - codes.feature.size], group[candidate - codes.feature.size + 1]
     sparse_bin, common, n_bins = sparse_bins[first], features.common[feature], 0

@@ -95,7 +95,7 @@ def dense_range(codes, table, at, missing, rows, own, n):
 
 @njit_no_refcount
 def sparse_range(sparse_bins, first, last, sparse_code, common, missing, sums, n_sums, n_rows):
-    """Return the same for a sparse column, which has ``sparse_bins[first:last]`` in the node."""
+    """Return the codes of the least and the greatest number of a sparse column with ``sparse_bins[first:last]``."""
     least, greatest, n_rare = np.int64(common), np.int64(common), 0.0
     for i in range(first, last):
         n_rare += sums[sparse_bins[i], n_sums]

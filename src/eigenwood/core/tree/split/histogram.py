@@ -99,7 +99,7 @@ def add_up_sparse(entry_start, entries, rows, class_codes, y, weights, starts, s
 
 @njit_no_refcount
 def add_up_few_sparse_bins(entry_start, entries, rows, class_codes, weights, sums):
-    """Do so for the labels of one output and sparse bins that are bits of one word, and return those that occur.
+    """Add the classes of one output up by sparse bins that are bits of one word, and return those that occur.
 
     The word stays at hand: as part of an array it would have to be stored before the next entry can be added.
     """

@@ -112,7 +112,10 @@ def best_class_cut(sums, order, first, last, left, total, node, starts, params, 
 
 @njit_no_refcount
 def best_amount_cut(sums, order, first, last, left, total, node, params, sign, known_costs):
-    """Return the same for amounts; ``costs`` has the cost of every cut, or is empty where the sums tell it."""
+    """Return the least cost of a cut of amounts, its second cost and its place.
+
+    ``known_costs`` are those of all cuts for the absolute error, and empty otherwise.
+    """
     criterion, n_outputs = params.criterion, total.size - 1
     costs, lefts, rights = known_costs
     lower, upper, min_samples_leaf, min_weight = node.lower, node.upper, params.min_samples_leaf, params.min_weight_leaf
@@ -294,7 +297,7 @@ def summed_amounts(sums, first, last, weight, total, tie):
 
 @njit_no_refcount
 def summed_pair(sums, first, last, total_a, total_b, tie):
-    """Return the same for two classes."""
+    """Return the least cost of a cut of two classes, and the last code on the left of it."""
     best, bar, place, a, b = np.inf, np.inf, first, 0.0, 0.0
     for c in range(first, last):
         a += sums[2 * c]
@@ -307,7 +310,7 @@ def summed_pair(sums, first, last, total_a, total_b, tie):
 
 @njit_no_refcount
 def summed_classes(sums, first, last, total, left, weight, tie, criterion, logs):
-    """Return the same for several classes."""
+    """Return the least cost of a cut of several classes, and the last code on the left of it."""
     best, bar, place, n_classes = np.inf, np.inf, first, total.size
     for k in range(n_classes):
         left[k] = 0.0

@@ -63,7 +63,7 @@ def write_class_rests(target, rows, ends, criterion, place, value, impurity, wei
 
 @njit(error_model="numpy")
 def write_amount_rests(target, rows, ends, criterion, place, value, impurity, weight):
-    """Write the same for amounts: their means or medians, and how far they are from these."""
+    """Write the means or medians of the amounts of the rests, how far they are from these, and the weights."""
     n_rests, n_outputs = weight.size, target.y.shape[1]
     middles, spreads, n_pure = np.empty(n_rests + 2), np.empty(n_rests + 2), np.zeros(n_rests, dtype=np.int64)
     impurity[:] = 0.0

@@ -27,7 +27,7 @@ def partition_rows(codes, features, rows, split, bins, spare):
 
 @njit_no_refcount
 def partition_by_code(columns, by_row, at, below, missing, rows, spare):
-    """Do so where codes up to ``below``, and that of missing numbers if it is not -1, go left."""
+    """Bring the rows with codes up to ``below``, or with that of missing numbers unless it is -1, to the front."""
     n_left = n_right = np.uint64(0)
     for i in range(rows.size):
         row = rows[i]
@@ -44,7 +44,7 @@ def partition_by_code(columns, by_row, at, below, missing, rows, spare):
 
 @njit_no_refcount
 def partition_by_bin(side, bins, rows, spare):
-    """Do so where each line has its side."""
+    """Bring the rows whose bin goes left to the front; return how many those are."""
     n_left = n_right = 0
     for i in range(rows.size):
         row, left = rows[i], int(side[bins[i]])
@@ -59,7 +59,7 @@ def partition_by_bin(side, bins, rows, spare):
 
 @njit(error_model="numpy")
 def sides_of(codes, features, split, bins):
-    """Return for each line of a category or of the sparse bins whether it goes left."""
+    """Return for each bin of a category or of a sparse column whether it goes left."""
     if features.kind[split.feature] == CATEGORY:
         widest = 0
         for line in bins:
@@ -104,7 +104,7 @@ def moved(is_left, n, own, start, weights, spare):
 
 @njit_no_refcount
 def partition_sorted_keys(order, constant, is_left, start, n, spare):
-    """Do the same in the order of every column that may vary."""
+    """Bring the keys of rows that go left to the front, in every column that may vary."""
     for at in range(order.shape[0]):
         if is_member(constant, at):
             continue

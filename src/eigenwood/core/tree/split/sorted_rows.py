@@ -47,7 +47,10 @@ def order_few(columns, at, rows, keys, places):
 
 @njit_no_refcount
 def order_many(columns, at, n_codes, rows, counts, bits, bins, keys, places):
-    """Write the same by counting; ``counts`` and ``bits`` are all zero before and after."""
+    """Write the codes of a column in order, and the places of their rows, by counting.
+
+    ``counts`` and ``bits`` are all zero before and after.
+    """
     for i in range(rows.size):
         code = columns[at, rows[i]]
         counts[code] += 1

@@ -70,7 +70,7 @@ def cut_amounts(keys, first, last, weighted_residuals, weights, weight, total, m
 
 @njit_no_refcount
 def cut_pair(keys, first, last, class_codes, weights, total_a, total_b, min_weight, tie, lefts, parts, costs):
-    """Return the same for two classes."""
+    """Return the least cost of a cut of two classes, and its place."""
     a = b = 0.0
     for j in range(last):
         p = keys[j] & PLACE
@@ -86,8 +86,8 @@ def cut_classes(
     keys, n, skipped, first, last, class_codes, weights, total, left, weight, min_weight, tie, criterion, logs, lefts,
     parts, rests, costs,
 ):  # fmt: skip
-    """Return the same for several classes: as a row goes to the left, one part changes on each side. The first of the
-    ``n`` keys, which are ``skipped``, have the same code as the next one.
+    """Return the least cost of a cut of several classes, and its place: as a row goes to the left, one part changes on
+    each side. The first of the ``n`` keys, which are ``skipped``, have the same code as the next one.
     """
     write_left(keys, n, skipped, class_codes, weights, total, left)
     a = part = rest = 0.0
@@ -134,7 +134,7 @@ def pass_classes(keys, last, class_codes, weights, total, left, a, part, rest, l
 
 @njit_no_refcount
 def pass_entropies(keys, last, class_codes, weights, total, left, a, both, logs, lefts, parts):
-    """Write the same with x log x in place of squares; the parts of both sides together are enough."""
+    """Write the weight on the left of each cut, and Σ x log x of the classes on both sides together."""
     for j in range(last):
         p = keys[j] & PLACE
         k, w = class_codes[p], weights[p]
@@ -162,7 +162,7 @@ def least_cut(first, last, lefts, costs, weight, min_weight, tie):
 
 @njit_no_refcount
 def clear_cut(costs, n, tie):
-    """Return the same place, if it does not depend on the order in which costs are compared."""
+    """Return the place of the least cost, unless it depends on the order in which costs are compared."""
     least = least_of(costs, n)
     return first_near(costs, 0, n, least + EQUAL * tie, least + APART * tie) if least < np.inf else NONE
 
