@@ -37,7 +37,7 @@ def sklearn(threads):
 
 
 def kernel_ours(threads):
-    from eigenwood.estimators.kernel_perceptron import KernelPerceptron
+    from eigenwood.estimators.perceptron import KernelPerceptron
 
     options = {"kernel": "rbf", "gamma": GAMMA, "max_iter": KERNEL_PASSES, "shuffle": False}
     return lambda arrays: KernelPerceptron(n_jobs=threads, **options).fit(arrays["X"], arrays["y"])

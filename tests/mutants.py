@@ -33,6 +33,7 @@ PATIENCE, LEAST_SECONDS = (
 )  # of what tests take without a mutant, after which they count as failed: some never end
 TREE = "tests/core/tree/"
 TESTS_ELSEWHERE = {  # of files whose tests have another name
+    "tree/large_node.py": [TREE + "test_node_loop.py", TREE + "test_grower.py"],
     "tree/node_stats.py": [TREE + "test_node_loop.py", TREE + "test_grower.py"],
     "tree/thresholds.py": [TREE + "test_grower.py"],
     "tree/workspace.py": [TREE + "test_grower.py", TREE + "test_small_node.py"],

@@ -13,7 +13,7 @@ import pytest
 import eigenwood
 
 ROOT = Path(__file__).resolve().parent.parent
-NEEDED = {"eigenwood.estimators.shadow_tree": "dtreeviz"}  # a package that is not ours
+NEEDED = {"eigenwood.estimators.tree.shadow_tree": "dtreeviz"}  # a package that is not ours
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(eigenwood.__path__, "eigenwood.")

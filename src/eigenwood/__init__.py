@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from eigenwood.estimators.encoder import TableEncoder
     from eigenwood.estimators.expansion import PolynomialExpansion
     from eigenwood.estimators.forest import RandomForestClassifier, RandomForestRegressor
-    from eigenwood.estimators.kernel_perceptron import KernelPerceptron
     from eigenwood.estimators.kernels import check_mercer
     from eigenwood.estimators.pca import PCA
-    from eigenwood.estimators.perceptron import Perceptron
+    from eigenwood.estimators.perceptron import KernelPerceptron, Perceptron
     from eigenwood.estimators.registry import verify
     from eigenwood.estimators.rules import rules
     from eigenwood.estimators.svm import SVC, SVR
@@ -57,10 +56,9 @@ _HOMES = {
     "estimators.encoder": ("TableEncoder",),
     "estimators.expansion": ("PolynomialExpansion",),
     "estimators.forest": ("RandomForestClassifier", "RandomForestRegressor"),
-    "estimators.kernel_perceptron": ("KernelPerceptron",),
     "estimators.kernels": ("check_mercer",),
     "estimators.pca": ("PCA",),
-    "estimators.perceptron": ("Perceptron",),
+    "estimators.perceptron": ("KernelPerceptron", "Perceptron"),
     "estimators.registry": ("verify",),
     "estimators.rules": ("rules",),
     "estimators.svm": ("SVC", "SVR"),

@@ -6,8 +6,8 @@ from eigenwood import BaggingClassifier, BaggingRegressor
 from tests.drop_in.borrowed import Loan, borrow
 
 WEIGHTLESS = (
-    "wants rows of weight 0 to be handed on to the learners; here they are gone at the gate, as if they had never been "
-    "given. That weights draw what they should is tested in tests/estimators/test_bagging.py"
+    "wants rows of weight 0 to be handed on to the learners; here the input checks drop them, as if they had never "
+    "been given. That weights draw what they should is tested in tests/estimators/test_bagging.py"
 )
 
 DESELECTED = {

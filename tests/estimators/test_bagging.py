@@ -37,21 +37,21 @@ from eigenwood import (
 )
 from eigenwood.core.tree.types import LEAF
 from eigenwood.errors import InputError, ModelFileError
-from eigenwood.estimators.bagging_verifying import refitted_numbers
-from eigenwood.estimators.ensemble_learning import seeds_in, with_seeds
-from eigenwood.estimators.ensemble_sampling import (
+from eigenwood.estimators.bagging.fitting import seeds_in, with_seeds
+from eigenwood.estimators.bagging.verifying import refitted_numbers
+from eigenwood.estimators.ensemble.sampling import (
     Draws,
     drawn_features,
+    learner_sequence,
     population_of,
     row_counts,
-    seeds_of,
 )
 from eigenwood.proofs.out_of_bag import share_interval
 from tests.estimators.exam import Recorder, assert_learnt_the_same
 from tests.models.crafting import assert_one_sentence
 
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
-X_SUGAR, Y_SUGAR = load_diabetes(return_X_y=True)
+X_DIABETES, Y_DIABETES = load_diabetes(return_X_y=True)
 
 
 # ---------------------------------------------------------------------------------- draws
@@ -132,19 +132,20 @@ def test_every_learner_has_its_own_draw():
 def naive_shares(model, X, y):
     """Fit the learners of a classifier one after the other, and take the mean of their probabilities in a loop."""
     classes, codes = np.unique(y, return_inverse=True)
-    total, heard, n_heard = np.zeros((len(X), classes.size)), np.zeros((len(X), classes.size)), np.zeros(len(X))
+    total, oob, n_oob = np.zeros((len(X), classes.size)), np.zeros((len(X), classes.size)), np.zeros(len(X))
     for t, rows in enumerate(model.estimators_samples_):
         features = model.estimators_features_[t]
         draws = model._draws_of_fit[0]
-        learner = with_seeds(clone(model.estimator_), seeds_of(draws, t).learner).fit(X[rows][:, features], codes[rows])
+        learner = with_seeds(clone(model.estimator_), learner_sequence(draws.seed, t))
+        learner.fit(X[rows][:, features], codes[rows])
         for i, x in enumerate(X):
             shares = learner.predict_proba(x[features][None])[0]
             for code, share in zip(learner.classes_, shares, strict=True):
                 total[i, code] += share / len(model)
                 if i not in rows:
-                    heard[i, code] += share
-            n_heard[i] += i not in rows
-    return total, heard / np.where(n_heard > 0, n_heard, np.nan)[:, None]
+                    oob[i, code] += share
+            n_oob[i] += i not in rows
+    return total, oob / np.where(n_oob > 0, n_oob, np.nan)[:, None]
 
 
 @pytest.mark.parametrize("params", [{}, {"max_samples": 0.5, "max_features": 2}, {"resample": True}])
@@ -154,18 +155,18 @@ def test_the_same_as_a_plain_loop(params):
     model = BaggingClassifier(DecisionTreeClassifier(max_depth=3), 4, oob_score=True, random_state=3, **params).fit(
         X, y
     )
-    shares, heard = naive_shares(model, X, y)
+    shares, oob = naive_shares(model, X, y)
     np.testing.assert_allclose(model.predict_proba(X), shares, atol=1e-12)
-    np.testing.assert_allclose(model.oob_decision_function_, heard, atol=1e-12)
-    known = ~np.isnan(heard[:, 0])
-    assert model.oob_score_ == accuracy_score(y[known], model.classes_[heard[known].argmax(axis=1)])
+    np.testing.assert_allclose(model.oob_decision_function_, oob, atol=1e-12)
+    known = ~np.isnan(oob[:, 0])
+    assert model.oob_score_ == accuracy_score(y[known], model.classes_[oob[known].argmax(axis=1)])
 
 
 def test_the_mean_of_regressors():
-    model = BaggingRegressor(Ridge(), 5, random_state=0, max_features=0.5).fit(X_SUGAR, Y_SUGAR)
+    model = BaggingRegressor(Ridge(), 5, random_state=0, max_features=0.5).fit(X_DIABETES, Y_DIABETES)
     parts = zip(model.estimators_, model.estimators_features_, strict=True)
-    expected = np.mean([learner.predict(X_SUGAR[:, features]) for learner, features in parts], axis=0)
-    np.testing.assert_allclose(model.predict(X_SUGAR), expected)
+    expected = np.mean([learner.predict(X_DIABETES[:, features]) for learner, features in parts], axis=0)
+    np.testing.assert_allclose(model.predict(X_DIABETES), expected)
 
 
 def test_a_majority_and_a_mean_may_differ():
@@ -255,9 +256,9 @@ def test_what_a_warm_start_refuses():
         model.fit(X_IRIS, Y_IRIS + 1)
     with pytest.raises(InputError, match="X must have the columns it had before"):
         model.fit(X_IRIS[:, :2], Y_IRIS)
-    amounts = BaggingRegressor(LinearRegression(), 3, warm_start=True, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    numbers = BaggingRegressor(LinearRegression(), 3, warm_start=True, random_state=0).fit(X_DIABETES, Y_DIABETES)
     with pytest.raises(InputError, match="y must have the columns it had before"):
-        amounts.set_params(n_estimators=4).fit(X_SUGAR, np.column_stack([Y_SUGAR, Y_SUGAR]))
+        numbers.set_params(n_estimators=4).fit(X_DIABETES, np.column_stack([Y_DIABETES, Y_DIABETES]))
 
 
 @pytest.mark.parametrize("n_estimators", [3, 5])
@@ -327,11 +328,11 @@ def test_what_learners_are_given():
 def test_a_system_of_a_tenth_of_the_rows_is_solved_instead_of_one_of_all():
     """The answers are the same; how much longer weights take is in benchmarks/bench_bagging.py."""
     learner = KernelRidge(kernel="rbf", gamma=0.1)
-    by_rows = BaggingRegressor(learner, 5, max_samples=0.1, resample=True, random_state=0).fit(X_SUGAR, Y_SUGAR)
-    by_weights = BaggingRegressor(learner, 5, max_samples=0.1, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    by_rows = BaggingRegressor(learner, 5, max_samples=0.1, resample=True, random_state=0).fit(X_DIABETES, Y_DIABETES)
+    by_weights = BaggingRegressor(learner, 5, max_samples=0.1, random_state=0).fit(X_DIABETES, Y_DIABETES)
     assert [model.X_fit_.shape[0] for model in by_rows] == [44] * 5
     assert [model.X_fit_.shape[0] for model in by_weights] == [442] * 5
-    np.testing.assert_allclose(by_rows.predict(X_SUGAR), by_weights.predict(X_SUGAR), rtol=1e-9)
+    np.testing.assert_allclose(by_rows.predict(X_DIABETES), by_weights.predict(X_DIABETES), rtol=1e-9)
 
 
 def test_a_learner_may_predict_only_once_it_is_fitted():
@@ -352,14 +353,14 @@ def test_learners_that_do_not_say_classes_are_refused(learner, kind):
     assert str(caught.value) == f"BaggingClassifier: estimator must be a classifier; got {name} ({kind})."
 
 
-@pytest.mark.parametrize("said", [0.5, -1, 3, "red"])
-def test_answers_that_are_no_classes_are_refused(said):
+@pytest.mark.parametrize("pred", [0.5, -1, 3, "red"])
+def test_answers_that_are_no_classes_are_refused(pred):
     class Rambling(Noting):
         def predict(self, X):
-            return np.full(X.shape[0], said)
+            return np.full(X.shape[0], pred)
 
     model = BaggingClassifier(Rambling(), 2, random_state=0).fit(X_IRIS, Y_IRIS)
-    with pytest.raises(InputError, match="estimator must say classes that it learnt; got") as caught:
+    with pytest.raises(InputError, match="estimator must predict classes that it learnt; got") as caught:
         model.predict(X_IRIS)
     assert_one_sentence(str(caught.value))
 
@@ -393,19 +394,19 @@ def test_the_score_is_as_good_as_scikit_learns():
     theirs = sklearn.ensemble.BaggingClassifier(n_estimators=60, oob_score=True, random_state=0).fit(X_IRIS, Y_IRIS)
     assert abs(ours.oob_score_ - theirs.oob_score_) < 0.03
     np.testing.assert_allclose(ours.oob_interval_, share_interval(ours.oob_score_, 150))
-    amounts = [
-        kind(n_estimators=60, oob_score=True, random_state=0).fit(X_SUGAR, Y_SUGAR).oob_score_
+    numbers = [
+        kind(n_estimators=60, oob_score=True, random_state=0).fit(X_DIABETES, Y_DIABETES).oob_score_
         for kind in (BaggingRegressor, sklearn.ensemble.BaggingRegressor)
     ]
-    assert abs(amounts[0] - amounts[1]) < 0.05
+    assert abs(numbers[0] - numbers[1]) < 0.05
 
 
 @pytest.mark.parametrize("metric", ["roc_auc_ovr", "balanced_accuracy", balanced_accuracy_score])
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB")
 def test_any_metric_of_classes(metric):
     model = BaggingClassifier(LogisticRegression(), 12, oob_score=metric, random_state=0).fit(X_IRIS, Y_IRIS)
-    heard = ~np.isnan(model.oob_decision_function_[:, 0])
-    y, shares = Y_IRIS[heard], model.oob_decision_function_[heard]
+    oob = ~np.isnan(model.oob_decision_function_[:, 0])
+    y, shares = Y_IRIS[oob], model.oob_decision_function_[oob]
     if metric == "roc_auc_ovr":
         assert model.oob_score_ == pytest.approx(roc_auc_score(y, shares, multi_class="ovr"))
     else:
@@ -414,18 +415,18 @@ def test_any_metric_of_classes(metric):
 
 
 @pytest.mark.parametrize("metric", ["neg_mean_absolute_error", mean_absolute_error, r2_score, "r2", True])
-def test_any_metric_of_amounts(metric):
-    model = BaggingRegressor(Ridge(), 20, oob_score=metric, random_state=0).fit(X_SUGAR, Y_SUGAR)
-    error = mean_absolute_error(Y_SUGAR, model.oob_prediction_)
+def test_any_metric_of_numbers(metric):
+    model = BaggingRegressor(Ridge(), 20, oob_score=metric, random_state=0).fit(X_DIABETES, Y_DIABETES)
+    error = mean_absolute_error(Y_DIABETES, model.oob_prediction_)
     expected = {"neg_mean_absolute_error": -error, mean_absolute_error: error}
-    assert model.oob_score_ == pytest.approx(expected.get(metric, r2_score(Y_SUGAR, model.oob_prediction_)))
+    assert model.oob_score_ == pytest.approx(expected.get(metric, r2_score(Y_DIABETES, model.oob_prediction_)))
     assert model.oob_interval_[0] < model.oob_score_ < model.oob_interval_[1]
 
 
 @pytest.mark.parametrize(
     ("model", "y"),
     [(BaggingClassifier(oob_score="roc_auc"), Y_IRIS), (BaggingRegressor(oob_score="accuracy"), X_IRIS[:, 0])],
-    ids=["classes", "amounts"],
+    ids=["classes", "numbers"],
 )
 def test_a_metric_that_cannot_score_such_targets_is_refused_before_learners_are_fitted(model, y):
     with pytest.raises(InputError, match="oob_score must be a metric for targets like these; got") as caught:
@@ -438,19 +439,19 @@ def test_weights_count_in_the_score():
     weights = np.where(Y_IRIS == 1, 3.0, 1.0)
     model = BaggingClassifier(n_estimators=40, oob_score=True, random_state=0)
     model.fit(X_IRIS, Y_IRIS, sample_weight=weights)
-    heard = ~np.isnan(model.oob_decision_function_[:, 0])
-    said = model.oob_decision_function_[heard].argmax(axis=1)
-    assert model.oob_score_ == pytest.approx(accuracy_score(Y_IRIS[heard], said, sample_weight=weights[heard]))
-    unweighted = clone(model).set_params(oob_score=lambda y, said: float((y == said).mean()))
-    assert unweighted.fit(X_IRIS, Y_IRIS, sample_weight=weights).oob_score_ == (Y_IRIS[heard] == said).mean()
+    oob = ~np.isnan(model.oob_decision_function_[:, 0])
+    pred = model.oob_decision_function_[oob].argmax(axis=1)
+    assert model.oob_score_ == pytest.approx(accuracy_score(Y_IRIS[oob], pred, sample_weight=weights[oob]))
+    unweighted = clone(model).set_params(oob_score=lambda y, pred: float((y == pred).mean()))
+    assert unweighted.fit(X_IRIS, Y_IRIS, sample_weight=weights).oob_score_ == (Y_IRIS[oob] == pred).mean()
 
 
 def test_rows_that_everybody_saw_have_no_answer():
     with pytest.warns(UserWarning, match="rows were seen by every learner"):
         model = BaggingClassifier(n_estimators=2, oob_score=True, random_state=0).fit(X_IRIS, Y_IRIS)
-    heard = ~np.isnan(model.oob_decision_function_[:, 0])
-    assert 0 < heard.sum() < 150
-    assert model.certificate_["left out"].value == pytest.approx(heard.mean())
+    oob = ~np.isnan(model.oob_decision_function_[:, 0])
+    assert 0 < oob.sum() < 150
+    assert model.certificate_["left out"].value == pytest.approx(oob.mean())
 
 
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB")
@@ -486,9 +487,9 @@ def test_a_model_can_be_verified(learner):
 
 
 def test_verify_tells_what_fit_was_not_asked():
-    model = BaggingRegressor(n_estimators=20, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    model = BaggingRegressor(n_estimators=20, random_state=0).fit(X_DIABETES, Y_DIABETES)
     assert [claim.name for claim in model.certificate_] == ["learners", "rows drawn"]
-    assert eigenwood.verify(model, X_SUGAR, Y_SUGAR)["out-of-bag score"].value > 0.2
+    assert eigenwood.verify(model, X_DIABETES, Y_DIABETES)["out-of-bag score"].value > 0.2
 
 
 def test_other_rows_are_noticed():
@@ -504,7 +505,7 @@ LEARNERS = {
     "tree": (BaggingClassifier, None),
     "neighbours": (BaggingClassifier, KNeighborsClassifier(3)),
     "pipeline": (BaggingClassifier, make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=3))),
-    "amounts": (BaggingRegressor, LinearRegression()),
+    "numbers": (BaggingRegressor, LinearRegression()),
 }
 
 
@@ -579,17 +580,17 @@ def test_the_leaves_of_every_tree_are_looked_at(name):
 
 @pytest.mark.parametrize("number", range(10))
 def test_a_tree_that_was_tampered_with_is_noticed_whichever_it_is(number):
-    model = BaggingRegressor(DecisionTreeRegressor(min_samples_leaf=5), 10, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    model = BaggingRegressor(DecisionTreeRegressor(min_samples_leaf=5), 10, random_state=0).fit(X_DIABETES, Y_DIABETES)
     nodes = model.estimators_[number].nodes_
     value = nodes.value.copy()
     value[np.flatnonzero(nodes.left == LEAF)[1]] += 1e-3
     model.estimators_[number].nodes_ = nodes._replace(value=value)
-    broken = eigenwood.verify(model, X_SUGAR, Y_SUGAR)
+    broken = eigenwood.verify(model, X_DIABETES, Y_DIABETES)
     assert not broken["learners: values"].holds
     assert broken["learners: rows"].holds
-    other = BaggingRegressor(n_estimators=10, random_state=1).fit(X_SUGAR, Y_SUGAR)[number]
+    other = BaggingRegressor(n_estimators=10, random_state=1).fit(X_DIABETES, Y_DIABETES)[number]
     model.estimators_[number] = with_seeds_of_another(other, seeds_in(model.estimators_[number]))
-    broken = eigenwood.verify(model, X_SUGAR, Y_SUGAR)
+    broken = eigenwood.verify(model, X_DIABETES, Y_DIABETES)
     assert not broken["learners: rows"].holds
 
 
@@ -603,10 +604,10 @@ def test_a_tree_that_does_not_know_a_class_of_its_rows_is_noticed():
 
 @pytest.mark.parametrize("number", range(10))
 def test_features_that_were_not_drawn_are_noticed(number):
-    model = BaggingRegressor(LinearRegression(), 10, max_features=2, random_state=0).fit(X_SUGAR, Y_SUGAR)
-    assert eigenwood.verify(model, X_SUGAR, Y_SUGAR).holds
+    model = BaggingRegressor(LinearRegression(), 10, max_features=2, random_state=0).fit(X_DIABETES, Y_DIABETES)
+    assert eigenwood.verify(model, X_DIABETES, Y_DIABETES).holds
     model.drawn_features_[number] = (model.drawn_features_[number] + 1) % 10
-    assert eigenwood.verify(model, X_SUGAR, Y_SUGAR)["draws"].value == 1
+    assert eigenwood.verify(model, X_DIABETES, Y_DIABETES)["draws"].value == 1
 
 
 # ---------------------------------------------------------------------------------- time
@@ -703,11 +704,11 @@ def test_sparse_rows(form):
     assert model.oob_score_ == dense.oob_score_
 
 
-def test_several_amounts():
-    Y = np.column_stack([Y_SUGAR, -Y_SUGAR])
-    model = BaggingRegressor(n_estimators=20, oob_score=True, random_state=0).fit(X_SUGAR, Y)
-    assert model.predict(X_SUGAR).shape == model.oob_prediction_.shape == Y.shape
-    np.testing.assert_allclose(model.predict(X_SUGAR)[:, 0], -model.predict(X_SUGAR)[:, 1])
+def test_several_numbers():
+    Y = np.column_stack([Y_DIABETES, -Y_DIABETES])
+    model = BaggingRegressor(n_estimators=20, oob_score=True, random_state=0).fit(X_DIABETES, Y)
+    assert model.predict(X_DIABETES).shape == model.oob_prediction_.shape == Y.shape
+    np.testing.assert_allclose(model.predict(X_DIABETES)[:, 0], -model.predict(X_DIABETES)[:, 1])
 
 
 BAD = {
@@ -745,9 +746,9 @@ def test_bad_input_is_one_sentence(params, given, words):
     assert_one_sentence(str(caught.value))
 
 
-def test_amounts_that_are_none():
+def test_numbers_that_are_none():
     with pytest.raises(InputError, match="BaggingRegressor: y must be finite; got NaN"):
-        BaggingRegressor().fit(X_SUGAR, np.where(Y_SUGAR > 200, np.nan, Y_SUGAR))
+        BaggingRegressor().fit(X_DIABETES, np.where(Y_DIABETES > 200, np.nan, Y_DIABETES))
 
 
 def test_a_learner_that_missed_a_class_has_no_scores():
@@ -772,7 +773,7 @@ def test_a_learner_that_is_not_ours_cannot_be_kept(tmp_path):
 
 
 def test_a_metric_that_is_a_function_cannot_be_kept(tmp_path):
-    model = BaggingRegressor(n_estimators=20, oob_score=mean_absolute_error, random_state=0).fit(X_SUGAR, Y_SUGAR)
+    model = BaggingRegressor(n_estimators=20, oob_score=mean_absolute_error, random_state=0).fit(X_DIABETES, Y_DIABETES)
     with pytest.raises(ModelFileError, match="oob_score must be a number, a string or None to be saved"):
         eigenwood.save(model, tmp_path / "model")
 
@@ -839,7 +840,7 @@ def test_a_pipeline_eight_deep_is_still_kept(tmp_path):
 
 
 def test_regressors_of_other_outputs_are_not_kept(tmp_path):
-    model = BaggingRegressor(n_estimators=2, random_state=0).fit(X_SUGAR, Y_SUGAR)
-    model.estimators_[0] = DecisionTreeRegressor().fit(X_SUGAR, np.column_stack([Y_SUGAR, Y_SUGAR]))
+    model = BaggingRegressor(n_estimators=2, random_state=0).fit(X_DIABETES, Y_DIABETES)
+    model.estimators_[0] = DecisionTreeRegressor().fit(X_DIABETES, np.column_stack([Y_DIABETES, Y_DIABETES]))
     with pytest.raises(InputError, match="estimators_ must be regressors of 1 outputs"):
         eigenwood.save(model, tmp_path / "model")

@@ -28,7 +28,8 @@ import eigenwood
 from eigenwood import PCA, verify
 from eigenwood.data.blocks import blocks
 from eigenwood.data.row_blocks import Blocks
-from eigenwood.estimators import pca_clock, pca_growing, pca_routes, pca_sources, watching
+from eigenwood.estimators import watching
+from eigenwood.estimators.pca import clock, costs, decomposition, direct_routes, growing, planning, routes, sources
 from tests.estimators.exam import Recorder
 from tests.models.crafting import assert_one_sentence
 from tests.naive import pca as naive
@@ -481,7 +482,7 @@ def test_a_share_of_variance_on_every_exact_route(route, shape, share):
 @pytest.mark.parametrize("route", ["randomized", "oja"])
 def test_a_share_of_variance_on_approximate_routes(monkeypatch, route, shape, share, first):
     """They hold the share, and are the fewest of theirs that do; the best ones may be fewer, and never more."""
-    monkeypatch.setattr(pca_growing, "FIRST_COUNT", first)
+    monkeypatch.setattr(growing, "FIRST_COUNT", first)
     X = rows(15, shape, decay=0.8)
     model = PCA(share, svd_solver=route).fit(X)
     held = model.transform(X).var(axis=0, ddof=1) / X.var(axis=0, ddof=1).sum()
@@ -502,7 +503,7 @@ def test_a_share_that_approximate_components_cannot_reach_takes_all_of_them():
 
 @pytest.mark.parametrize("route", ["randomized", "oja"])
 def test_a_share_by_approximate_routes_from_blocks_with_callbacks_and_time(monkeypatch, route):
-    monkeypatch.setattr(pca_growing, "FIRST_COUNT", 1)
+    monkeypatch.setattr(growing, "FIRST_COUNT", 1)
     X = rows(15, decay=0.9)
     streamed = PCA(0.7, svd_solver=route).fit(blocks(X, block_rows=16))
     assert streamed.explained_variance_ratio_.sum() > 0.7
@@ -624,7 +625,7 @@ def test_a_route_that_was_asked_for_is_its_own_reason(route):
 
 
 def test_auto_multiplies_sparse_rows_as_they_are(monkeypatch):
-    monkeypatch.setattr(pca_routes, "SMALL", 5)
+    monkeypatch.setattr(planning, "SMALL", 5)
     X = sparse.csr_array(rows(23))
     model = PCA(2).fit(X)
     assert (model.solver_, model.solver_reason_) == ("krylov", "sparse rows are multiplied as they are")
@@ -633,8 +634,8 @@ def test_auto_multiplies_sparse_rows_as_they_are(monkeypatch):
 
 @pytest.mark.parametrize("given_as", [np.asarray, blocks])
 def test_auto_makes_no_matrix_that_does_not_fit(monkeypatch, given_as):
-    monkeypatch.setattr(pca_routes, "SMALL", 5)
-    monkeypatch.setattr(pca_routes, "MOST_MEMORY", 8 * 9 * 9 - 1)
+    monkeypatch.setattr(planning, "SMALL", 5)
+    monkeypatch.setattr(planning, "MOST_MEMORY", 8 * 9 * 9 - 1)
     model = PCA(2).fit(given_as(rows(23)))
     assert (model.solver_, model.solver_reason_) == ("krylov", "9 x 9 products do not fit in memory")
     assert_within_the_certificate(model, *true_pairs(rows(23)))
@@ -651,9 +652,9 @@ def test_auto_takes_an_iteration_where_that_saves_work():
 
 
 def test_auto_turns_to_the_direct_way_where_the_iteration_is_slow(monkeypatch):
-    monkeypatch.setattr(pca_routes, "SMALL", 5)
-    monkeypatch.setattr(pca_routes, "KRYLOV_MUST_SAVE", 0.0)
-    monkeypatch.setattr(pca_routes, "direct_cost", lambda *_: 1.0)
+    monkeypatch.setattr(planning, "SMALL", 5)
+    monkeypatch.setattr(planning, "KRYLOV_MUST_SAVE", 0.0)
+    monkeypatch.setattr(planning, "direct_cost", lambda *_: 1.0)
     X = np.random.default_rng(0).normal(size=(300, 100))
     model = PCA(3).fit(X)
     assert model.solver_ == "covariance_eigh"
@@ -665,10 +666,9 @@ def test_auto_turns_to_the_direct_way_where_the_iteration_is_slow(monkeypatch):
 @pytest.fixture
 def bytes_are_fast(monkeypatch):
     """Make the plan think that a small table is worth its bytes, on a machine that multiplies them."""
-    monkeypatch.setattr(pca_routes, "multiplies_bytes", lambda: True)
-    monkeypatch.setattr(pca_routes, "SMALL", 0)
-    monkeypatch.setattr(pca_routes, "LANCZOS_COST", 0.0)
-    monkeypatch.setattr(pca_routes, "REFINED_READING", 0.0)
+    monkeypatch.setattr(planning, "multiplies_bytes", lambda: True)
+    monkeypatch.setattr(planning, "SMALL", 0)
+    monkeypatch.setattr(costs, "COSTS", costs.COSTS._replace(lanczos=0.0, refined_reading=0.0))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -694,7 +694,7 @@ def test_no_components_are_not_refined(bytes_are_fast):
 
 
 def test_without_the_instruction_bytes_are_not_tried(bytes_are_fast, monkeypatch):
-    monkeypatch.setattr(pca_routes, "multiplies_bytes", lambda: False)
+    monkeypatch.setattr(planning, "multiplies_bytes", lambda: False)
     assert PCA(2).fit(np.random.default_rng(0).normal(size=(90, 700))).solver_ != "gram_refined"
 
 
@@ -702,7 +702,7 @@ def test_without_the_instruction_bytes_are_not_tried(bytes_are_fast, monkeypatch
 def test_a_guess_that_leads_nowhere_ends_with_the_exact_matrix(bytes_are_fast, monkeypatch, route):
     X = np.random.default_rng(0).normal(size=(40, 300))
     noise = np.random.default_rng(1).normal(size=(40, 40))
-    monkeypatch.setattr(pca_sources, "rough_grams", lambda A, n_threads: iter([(noise @ noise.T, 300)]))
+    monkeypatch.setattr(sources, "int8_grams", lambda A, n_threads: iter([(noise @ noise.T, 300)]))
     model = PCA(3, svd_solver=route).fit(X)
     assert (model.solver_, model.solver_reason_) == ("gram_eigh", "products of bytes were too rough a guess")
     assert_within_the_certificate(model, *true_pairs(X))
@@ -727,8 +727,8 @@ def test_a_direction_that_bytes_cannot_see_is_found():
 @pytest.fixture
 def many_steps(monkeypatch):
     """Let every route look at the clock several times, also with little data."""
-    monkeypatch.setattr(pca_sources, "CHUNK_VALUES", 9 * 20)
-    monkeypatch.setattr(pca_sources, "GRAM_WORK", 1)
+    monkeypatch.setattr(sources, "CHUNK_VALUES", 9 * 20)
+    monkeypatch.setattr(sources, "GRAM_WORK", 1)
 
 
 def assert_usable(model, X, k):
@@ -791,7 +791,7 @@ class Ticking:
 def slow_machine(monkeypatch):
     """Let multiplications take long, as far as anybody can tell, and time go by with every look at the clock."""
     monkeypatch.setattr(watching, "time", Ticking())
-    monkeypatch.setattr(pca_clock, "multiplications_per_second", lambda: 1e5)
+    monkeypatch.setattr(clock, "multiplications_per_second", lambda: 1e5)
 
 
 def never(*args, **kwargs):
@@ -801,10 +801,10 @@ def never(*args, **kwargs):
 @pytest.mark.parametrize("shape", [(300, 40), (60, 200)], ids=["tall", "wide"])
 @pytest.mark.parametrize("route", ["auto", "full", "covariance_eigh", "gram_eigh", "gram_refined"])
 def test_no_long_call_is_begun_that_time_does_not_allow(monkeypatch, slow_machine, route, shape):
-    for name in ("svd_pairs", "leading_pairs"):
-        monkeypatch.setattr(pca_routes, name, never)
-    for name in ("moments_of", "gram_of", "rough_grams"):
-        monkeypatch.setattr(pca_sources, name, never)
+    monkeypatch.setattr(direct_routes, "svd_pairs", never)
+    monkeypatch.setattr(decomposition, "leading_pairs", never)
+    for name in ("moments_of", "gram_of", "int8_grams"):
+        monkeypatch.setattr(sources, name, never)
     X = rows(29, shape, decay=0.99)
     model = PCA(30, svd_solver=route, time_limit=0.3).fit(X)
     assert model.stop_reason_ == "time_limit"
@@ -818,8 +818,8 @@ def test_no_long_call_is_begun_that_time_does_not_allow(monkeypatch, slow_machin
 @pytest.mark.parametrize("shape", [(300, 40), (40, 300)], ids=["tall", "wide"])
 def test_products_that_fit_are_decomposed_step_by_step_where_lapack_does_not(monkeypatch, slow_machine, shape):
     """A pace at which AᵀA takes a third of a second and all of its eigenvectors take ten."""
-    monkeypatch.setattr(pca_clock, "multiplications_per_second", lambda: 2e5)
-    monkeypatch.setattr(pca_routes, "leading_pairs", never)
+    monkeypatch.setattr(clock, "multiplications_per_second", lambda: 2e5)
+    monkeypatch.setattr(decomposition, "leading_pairs", never)
     X, route = rows(30, shape, decay=0.95), "covariance_eigh" if shape[0] > shape[1] else "gram_eigh"
     model = PCA(20, svd_solver=route, time_limit=8, n_jobs=1).fit(X)
     assert model.solver_ == route
@@ -830,8 +830,8 @@ def test_products_that_fit_are_decomposed_step_by_step_where_lapack_does_not(mon
 
 
 def test_some_rows_stand_for_all_until_there_is_time_for_more(monkeypatch, slow_machine):
-    monkeypatch.setattr(pca_routes, "FEWEST_ROWS", 20)
-    monkeypatch.setattr(pca_routes, "SAMPLE_GROWTH", 2)
+    monkeypatch.setattr(routes, "FEWEST_ROWS", 20)
+    monkeypatch.setattr(routes, "SAMPLE_GROWTH", 2)
     X = rows(31, (5000, 6), decay=0.5)
     short = PCA(2, svd_solver="covariance_eigh", time_limit=0.4).fit(X)
     longer = PCA(2, svd_solver="covariance_eigh", time_limit=0.5).fit(X)

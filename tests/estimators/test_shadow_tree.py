@@ -35,7 +35,7 @@ def table():
 
 
 def targets(X):
-    """Classes and amounts that follow from all three columns."""
+    """Classes and numbers that follow from all three columns."""
     at_home = X["job"].isin(["clerk"]) | X["job"].isna()
     rich = np.where(at_home, X["town"] == 70, X["age"] > 40)
     noise = np.random.default_rng(2).normal(size=len(X))
@@ -66,7 +66,7 @@ def split(request):
     return request.param
 
 
-@pytest.fixture(params=[DecisionTreeClassifier, DecisionTreeRegressor], ids=["classes", "amounts"])
+@pytest.fixture(params=[DecisionTreeClassifier, DecisionTreeRegressor], ids=["classes", "numbers"])
 def kind(request):
     return request.param
 
@@ -170,7 +170,7 @@ def test_classes_may_be_called_anything(split):
     assert said == seen.model.predict(seen.X).tolist()
 
 
-def test_amounts_of_leaves_are_predictions():
+def test_numbers_of_leaves_are_predictions():
     seen = drawn(DecisionTreeRegressor)
     np.testing.assert_array_equal([seen.shadow.predict(x) for x in seen.shadow.X_train], seen.model.predict(seen.X))
 
@@ -225,7 +225,7 @@ def test_view_names_the_categories(kind, categories, split):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_view_of_amounts_names_every_category():
+def test_view_of_numbers_names_every_category():
     seen = drawn(DecisionTreeRegressor)
     assert {"clerk", "farmer", "pilot", "missing", "3", "70", "1000"} < words_in(seen.drawings.view(fontname=FONT))
 
@@ -366,10 +366,10 @@ def test_a_row_must_have_all_columns(kind):
 
 
 def test_several_outputs_are_refused():
-    X, (_, amounts) = table(), targets(table())
-    model = DecisionTreeRegressor(max_depth=2).fit(X, np.column_stack([amounts, amounts]))
+    X, (_, numbers) = table(), targets(table())
+    model = DecisionTreeRegressor(max_depth=2).fit(X, np.column_stack([numbers, numbers]))
     with pytest.raises(InputError, match="must have 1 output; got 2"):
-        plots.dtreeviz(model, X, np.column_stack([amounts, amounts]))
+        plots.dtreeviz(model, X, np.column_stack([numbers, numbers]))
 
 
 def test_a_single_class_is_refused():
@@ -384,7 +384,7 @@ def test_only_trees_are_drawn():
 
 
 def test_without_dtreeviz_one_sentence_says_what_to_do(monkeypatch):
-    monkeypatch.delitem(sys.modules, "eigenwood.estimators.shadow_tree", raising=False)
+    monkeypatch.delitem(sys.modules, "eigenwood.estimators.tree.shadow_tree", raising=False)
     for name in [name for name in sys.modules if name.partition(".")[0] == "dtreeviz"]:
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtraError, match="pip install dtreeviz"):

@@ -24,7 +24,7 @@ from eigenwood import SVC, SVR, verify
 from eigenwood.core.margin.dual_svm import DualStep
 from eigenwood.core.margin.side_by_side import SideBySideStep
 from eigenwood.errors import InputError
-from eigenwood.estimators.svm import Afterwards
+from eigenwood.estimators.svm.fitting import TimeToFinish
 from tests.estimators.exam import Recorder, assert_learnt_the_same, classes_on, table
 from tests.models.crafting import assert_one_sentence
 
@@ -285,7 +285,7 @@ def test_wherever_time_is_up_there_is_a_model_with_its_true_gap(case, n_looks, m
     monkeypatch.setattr("eigenwood.estimators.watching.time", Looks())
     monkeypatch.setattr("eigenwood.core.margin.dual_svm.ADD_WORK", 1e9)  # set aside whoever can be
     for name, size in (("BLOCK_COLUMNS", 64), ("TILE_COLUMNS", 64), ("TILE_ROWS", 64)):
-        monkeypatch.setattr(f"eigenwood.core.kernels.recent.{name}", size)
+        monkeypatch.setattr(f"eigenwood.core.kernels.row_cache.{name}", size)
     monkeypatch.setattr("eigenwood.core.margin.dual_svm.LEAST_MEMBERS", 48)
     y = {"five classes": classes_on(X, 5), "amounts": AMOUNTS}.get(case, TWO)
     options = {"function": {"kernel": linear_kernel}, "linear": {"kernel": "linear"}}.get(case, {})
@@ -330,7 +330,7 @@ def test_the_time_to_measure_rows_that_are_set_aside_is_kept_back():
         return SideBySideStep((DualStep(beta, beta, aside, 1.0, 1, 1, False, True, False, n_aside),), True, False)
 
     rows = Slow()
-    after = Afterwards([rows], 1)
+    after = TimeToFinish([rows], 1)
     assert after.seconds(step(100, 0)) == 0.0
     assert rows.n_asked == 0
     one = after.seconds(step(100, 512))

@@ -25,18 +25,20 @@ import eigenwood
 from eigenwood import DecisionTreeClassifier, DecisionTreeRegressor
 from eigenwood.core.tree.types import LEAF
 from eigenwood.errors import InputError
+from eigenwood.estimators.tree.input_checks import check_training
+from eigenwood.estimators.tree.pruning import validation_split
 from tests.estimators.exam import Recorder, assert_same_bits
 from tests.models.crafting import assert_one_sentence
 
 KINDS = (DecisionTreeClassifier, DecisionTreeRegressor)
-both = pytest.mark.parametrize("kind", KINDS, ids=["classes", "amounts"])
+both = pytest.mark.parametrize("kind", KINDS, ids=["classes", "numbers"])
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 every_frame = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 CLASS_CRITERIA = ["gini", "entropy", "log_loss", "error"]
-AMOUNT_CRITERIA = ["squared_error", "absolute_error", "poisson"]
+REGRESSION_CRITERIA = ["squared_error", "absolute_error", "poisson"]
 
 
-def said(problem) -> str:
+def sentence_of(problem) -> str:
     """Return the one sentence of an error."""
     sentence = str(problem.value)
     assert sentence.startswith("DecisionTree")
@@ -116,7 +118,7 @@ def test_no_rows_and_no_columns(kind):
     for X, y in ((np.empty((0, 2)), []), (np.empty((3, 0)), [0, 1, 1]), (pd.DataFrame({"a": []}), [])):
         with pytest.raises(InputError) as problem:
             kind().fit(X, y)
-        assert "minimum of 1 is required" in said(problem)
+        assert "minimum of 1 is required" in sentence_of(problem)
 
 
 @both
@@ -129,7 +131,7 @@ def test_one_row(kind):
 
 
 @both
-def test_one_class_or_amount(kind, tmp_path):
+def test_one_class_or_number(kind, tmp_path):
     X, _ = noisy_rows(20)
     model = kind().fit(X, np.full(20, 3))
     assert model.get_n_leaves() == 1
@@ -194,15 +196,15 @@ def test_infinity_is_refused_in_fit_and_predict(kind, value):
     X, y = noisy_rows(20)
     with pytest.raises(InputError) as problem:
         kind().fit(np.where(np.arange(80).reshape(20, 4) == 9, value, X), y)
-    assert said(problem).endswith("X must be finite or NaN; got inf (infinity) in row 2, column 1.")
+    assert sentence_of(problem).endswith("X must be finite or NaN; got inf (infinity) in row 2, column 1.")
     model = kind().fit(X, y)
     for ask in (model.predict, model.apply, model.decision_path):
         with pytest.raises(InputError) as problem:
             ask([[0.0, 0.0, value, 0.0]])
-        assert "got inf (infinity) in row 0, column 2" in said(problem)
+        assert "got inf (infinity) in row 0, column 2" in sentence_of(problem)
     with pytest.raises(InputError) as problem:
         kind().fit(sparse.csr_array([[0.0, value], [1.0, 0.0]]), [0, 1])
-    said(problem)
+    sentence_of(problem)
 
 
 @both
@@ -225,7 +227,7 @@ def test_before_fit_there_is_nothing(kind):
         ([0.0, 1e200, 1.0], "y must hold numbers of size at most 1e+150, to be squared; got 1e+200"),
         (["a", "b", "c"], "y must hold numbers; got could not convert string to float: 'a'"),
         ([1j, 2j, 3j], "Complex data not supported"),
-        ([0.0, 1.0], "y must have one amount for each of the 3 rows; got 2"),
+        ([0.0, 1.0], "y must have one number for each of the 3 rows; got 2"),
         (np.zeros((3, 2, 2)), "y must have one column or several; got the shape (3, 2, 2)"),
         (np.zeros((3, 0)), "y must have one column or several; got the shape (3, 0)"),
         (pd.Series([1, None, 2], dtype="Int64"), "y must be finite; got NaN"),
@@ -235,20 +237,20 @@ def test_before_fit_there_is_nothing(kind):
     ],
     ids=str,
 )
-def test_amounts_that_are_none(y, words):
+def test_numbers_that_are_none(y, words):
     with pytest.raises(InputError) as problem:
         DecisionTreeRegressor().fit([[0.0], [1.0], [2.0]], y)
-    assert words in said(problem)
+    assert words in sentence_of(problem)
 
 
 @pytest.mark.parametrize(
     ("y", "words"),
     [([5, -0.1, 2], "Some value(s) of y are negative"), ([0, 0, 0], "Sum of y is not strictly positive")],
 )
-def test_amounts_that_no_poisson_distribution_has(y, words):
+def test_numbers_that_no_poisson_distribution_has(y, words):
     with pytest.raises(InputError) as problem:
         DecisionTreeRegressor(criterion="poisson").fit([[0.0], [1.0], [2.0]], y)
-    assert words in said(problem)
+    assert words in sentence_of(problem)
     assert "Poisson" in str(problem.value)
 
 
@@ -256,7 +258,7 @@ def test_amounts_that_no_poisson_distribution_has(y, words):
 def test_a_sparse_target_is_refused(kind):
     with pytest.raises(TypeError) as problem:
         kind().fit([[0.0], [1.0]], sparse.csr_array([[0], [1]]))
-    assert said(problem).endswith("y must be dense; got a sparse matrix.")
+    assert sentence_of(problem).endswith("y must be dense; got a sparse matrix.")
 
 
 def test_a_friend_of_the_past_is_warned():
@@ -311,10 +313,10 @@ def test_labels_of_another_number_of_outputs_do_not_verify():
     model = DecisionTreeClassifier(random_state=0).fit(X, y)
     with pytest.raises(InputError) as problem:
         eigenwood.verify(model, X, np.column_stack([y, y]))
-    assert said(problem).endswith("y must have 1 columns; got 2.")
+    assert sentence_of(problem).endswith("y must have 1 columns; got 2.")
     with pytest.raises(InputError) as problem:
         eigenwood.verify(model, X, y + 1)
-    assert "y must hold only the classes [0, 1, 2]; got" in said(problem)
+    assert "y must hold only the classes [0, 1, 2]; got" in sentence_of(problem)
 
 
 # ---------------------------------------------------------------------------------- weights
@@ -353,12 +355,12 @@ def test_a_weight_is_a_repeated_row_for_classes(criterion, params):
 
 
 @pytest.mark.parametrize("params", SETTINGS, ids=str)
-@pytest.mark.parametrize("criterion", AMOUNT_CRITERIA)
-def test_a_weight_is_a_repeated_row_for_amounts(criterion, params):
+@pytest.mark.parametrize("criterion", REGRESSION_CRITERIA)
+def test_a_weight_is_a_repeated_row_for_numbers(criterion, params):
     X, y = noisy_rows(150, decimals=0)
-    amounts = y + np.random.default_rng(2).random(150)
+    numbers = y + np.random.default_rng(2).random(150)
     weights = np.random.default_rng(1).integers(0, 4, size=150)
-    weighted, repeated = weighted_pair(DecisionTreeRegressor, X, amounts, weights, criterion=criterion, **params)
+    weighted, repeated = weighted_pair(DecisionTreeRegressor, X, numbers, weights, criterion=criterion, **params)
     assert_same_questions(weighted, repeated)
     np.testing.assert_allclose(weighted.nodes_.value, repeated.nodes_.value, rtol=1e-12)
 
@@ -396,7 +398,7 @@ def test_a_class_of_weight_0_is_not_learnt():
     assert model.nodes_.n_rows[0] == (y > 0).sum()
     with pytest.raises(InputError) as problem:
         DecisionTreeClassifier(class_weight={0: 0, 1: 0, 2: 0}).fit(X, y)
-    assert said(problem).endswith("class_weight must leave some row a weight above 0; got none.")
+    assert sentence_of(problem).endswith("class_weight must leave some row a weight above 0; got none.")
 
 
 @both
@@ -415,10 +417,10 @@ def test_a_class_of_weight_0_is_not_learnt():
 def test_weights_that_are_none(kind, weights, words):
     with pytest.raises(InputError) as problem:
         kind().fit([[0.0], [1.0], [2.0]], [0, 1, 0], sample_weight=weights)
-    assert words in said(problem)
+    assert words in sentence_of(problem)
 
 
-@pytest.mark.parametrize("criterion", CLASS_CRITERIA + AMOUNT_CRITERIA)
+@pytest.mark.parametrize("criterion", CLASS_CRITERIA + REGRESSION_CRITERIA)
 def test_weights_that_are_nothing_beside_others(criterion):
     kind = DecisionTreeClassifier if criterion in CLASS_CRITERIA else DecisionTreeRegressor
     X, y = noisy_rows(100)
@@ -465,7 +467,7 @@ def test_balanced_classes_are_balanced_by_weight():
 def test_class_weights_that_are_none(class_weight, words):
     with pytest.raises(InputError) as problem:
         DecisionTreeClassifier(class_weight=class_weight).fit([[0.0], [1.0]], [0, 1])
-    assert words in said(problem)
+    assert words in sentence_of(problem)
 
 
 # ---------------------------------------------------------------------------------- layouts
@@ -549,7 +551,7 @@ def test_sparse_and_dense_draw_the_same_features(kind, max_features, splitter):
 def test_categories_need_dense_rows():
     with pytest.raises(InputError) as problem:
         DecisionTreeClassifier(categorical_features=[0]).fit(sparse.csr_array([[0.0], [1.0]]), [0, 1])
-    assert said(problem).endswith("X must be dense to have categories; got a sparse matrix.")
+    assert sentence_of(problem).endswith("X must be dense to have categories; got a sparse matrix.")
 
 
 # ---------------------------------------------------------------------------------- missing values
@@ -592,7 +594,7 @@ def test_rows_of_nothing_but_missing_values(kind):
     assert len(set(model.apply(np.full((3, 4), np.nan)))) == 1
 
 
-@pytest.mark.parametrize("criterion", CLASS_CRITERIA + AMOUNT_CRITERIA)
+@pytest.mark.parametrize("criterion", CLASS_CRITERIA + REGRESSION_CRITERIA)
 @pytest.mark.parametrize("splitter", ["best", "random"])
 def test_missing_values_under_every_criterion(criterion, splitter):
     kind = DecisionTreeClassifier if criterion in CLASS_CRITERIA else DecisionTreeRegressor
@@ -661,12 +663,12 @@ def split_cost(left, right, criterion):
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error", "poisson"])
 @pytest.mark.parametrize("seed", range(5))
 def test_no_subset_of_categories_is_better(criterion, seed):
-    """For two classes and for amounts the best of all subsets is found."""
+    """For two classes and for numbers the best of all subsets is found."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 7, size=80)
-    amounts = rng.gamma(1.0 + codes % 4, size=80)
-    y = amounts if criterion in AMOUNT_CRITERIA else (amounts > 1.5).astype(int)
-    kind = DecisionTreeRegressor if criterion in AMOUNT_CRITERIA else DecisionTreeClassifier
+    numbers = rng.gamma(1.0 + codes % 4, size=80)
+    y = numbers if criterion in REGRESSION_CRITERIA else (numbers > 1.5).astype(int)
+    kind = DecisionTreeRegressor if criterion in REGRESSION_CRITERIA else DecisionTreeClassifier
     model = kind(criterion=criterion, max_depth=1, categorical_features=[0]).fit(codes[:, None], y)
     left = model.apply(codes[:, None]) == model.tree_.children_left[0]
     found = split_cost(y[left], y[~left], criterion)
@@ -688,8 +690,8 @@ def test_for_three_classes_hardly_any_subset_is_better(seed):
         split_cost(y[np.isin(codes, chosen)], y[~np.isin(codes, chosen)], "gini")
         for chosen in all_subsets(np.unique(codes).tolist())
     ]
-    whole = y.size * impurity_of(y, "gini")
-    gain, best = whole - split_cost(y[left], y[~left], "gini"), whole - min(costs)
+    full = y.size * impurity_of(y, "gini")
+    gain, best = full - split_cost(y[left], y[~left], "gini"), full - min(costs)
     assert gain >= 0.9 * best
 
 
@@ -798,7 +800,7 @@ def many_categories(as_words):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS, ids=["classes", "amounts"])
+@pytest.mark.parametrize("kind", KINDS, ids=["classes", "numbers"])
 @pytest.mark.parametrize("frame", [*FRAMES, "numbers"])
 def test_a_category_with_70_000_values(kind, frame, tmp_path):
     values, y = many_categories(as_words=frame != "numbers")
@@ -832,7 +834,7 @@ def test_columns_must_be_those_of_fit(frame):
     for words, columns in wrong.items():
         with pytest.raises(InputError) as problem:
             model.predict(frame(columns))
-        assert words in said(problem)
+        assert words in sentence_of(problem)
 
 
 @every_frame
@@ -847,13 +849,13 @@ def test_numbers_for_a_model_that_learnt_words():
     model = DecisionTreeClassifier().fit(pd.DataFrame({"b": ["x", "y"]}), [0, 1])
     with pytest.warns(UserWarning, match="feature names"), pytest.raises(InputError) as problem:
         model.predict([[1.0]])
-    assert said(problem).endswith("column 0 must hold categories that are text, as in fit; got numbers.")
+    assert sentence_of(problem).endswith("column 0 must hold categories that are text, as in fit; got numbers.")
 
 
 def test_words_outside_a_frame():
     with pytest.raises(InputError) as problem:
         DecisionTreeClassifier().fit([["sunny", "hot"], ["rain", "cold"]], [0, 1])
-    assert said(problem).endswith("X must hold numbers, or be a frame to have columns of text; got 'sunny'.")
+    assert sentence_of(problem).endswith("X must hold numbers, or be a frame to have columns of text; got 'sunny'.")
 
 
 # ---------------------------------------------------------------------------------- the same bits
@@ -1014,14 +1016,14 @@ def test_parameters_that_go_with_no_data(params, words):
     n_classes = 3 if "multiclass" in words else 2
     with pytest.raises(InputError) as problem:
         DecisionTreeClassifier(**params).fit(X, np.minimum(y, n_classes - 1))
-    assert words in said(problem)
+    assert words in sentence_of(problem)
 
 
 def test_a_category_has_no_order_to_keep():
     X, y = mixed_frame(50)
     with pytest.raises(InputError) as problem:
         DecisionTreeClassifier(monotonic_cst=[1, 0]).fit(X, y)
-    assert said(problem).endswith("monotonic_cst must be 0 for a category; got another sign.")
+    assert sentence_of(problem).endswith("monotonic_cst must be 0 for a category; got another sign.")
     assert DecisionTreeClassifier(monotonic_cst=[0, 1]).fit(X, y).certificate_.holds
 
 
@@ -1062,8 +1064,8 @@ def test_the_smallest_time_limit_leaves_a_tree(kind, prune, wide, tmp_path):
     for certificate in (model.certificate_, eigenwood.verify(model, X, y)):
         assert certificate.holds is None
         assert {claim.name for claim in certificate if not claim.holds} <= {"leaves", "grown again"}
-    whole = kind(random_state=0, prune=prune, time_limit=1e6).fit(X, y)
-    assert whole.stop_reason_ == "finished"
+    full = kind(random_state=0, prune=prune, time_limit=1e6).fit(X, y)
+    assert full.stop_reason_ == "finished"
     loaded = eigenwood.load(eigenwood.save(model, tmp_path / "model"))
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
@@ -1072,7 +1074,7 @@ def test_cross_validation_that_is_cut_off_leaves_the_tree_as_it_is(monkeypatch):
     """The tree itself was grown in time; the folds were not."""
     X, y = noisy_rows(200)
     asked = []
-    monkeypatch.setattr("eigenwood.estimators.tree_pruning.CrossValidation._fold", lambda *rows: asked.append(rows))
+    monkeypatch.setattr("eigenwood.estimators.tree.pruning.CrossValidation._fold", lambda *rows: asked.append(rows))
     model = DecisionTreeClassifier(random_state=0, prune="cost_complexity_cv").fit(X, y)
     assert len(asked) == 5
     assert model.stop_reason_ == "time_limit"
@@ -1114,13 +1116,13 @@ def noisy_labels(n_rows=600, seed=0):
 def test_pruning_cuts_and_does_not_hurt(kind, prune):
     X, y = noisy_labels()
     X_new, y_new = noisy_labels(2000, seed=7)
-    whole, cut = (kind(random_state=0, prune=how).fit(X, y) for how in (None, prune))
-    assert 1 < cut.get_n_leaves() < 0.5 * whole.get_n_leaves()
-    assert cut.score(X_new, y_new) > whole.score(X_new, y_new)
-    claim = cut.certificate_["validation error"]
+    full, pruned = (kind(random_state=0, prune=how).fit(X, y) for how in (None, prune))
+    assert 1 < pruned.get_n_leaves() < 0.5 * full.get_n_leaves()
+    assert pruned.score(X_new, y_new) > full.score(X_new, y_new)
+    claim = pruned.certificate_["validation error"]
     assert claim.holds
     assert claim.value < claim.bound
-    assert cut.certificate_.holds
+    assert pruned.certificate_.holds
 
 
 @both
@@ -1132,10 +1134,11 @@ def test_the_curve_of_reduced_errors_is_sane(kind):
     assert (np.diff(leaves) < 0).all()
     assert (np.diff(errors) <= 1e-12).all()
     assert leaves[-1] == model.get_n_leaves()
-    learn, aside = model._split(model._checked(X, y, None), model.split_seed_)
-    whole = kind(random_state=0).fit(X[learn], y[learn])
-    assert whole.nodes_.n_rows[0] == model.nodes_.n_rows[0] == 450
-    wrong = model.predict(X[aside]) - y[aside]
+    data = check_training(clone(model), X, y, None)
+    learn, held_out = validation_split("", data, model.validation_fraction, model.split_seed_)
+    full = kind(random_state=0).fit(X[learn], y[learn])
+    assert full.nodes_.n_rows[0] == model.nodes_.n_rows[0] == 450
+    wrong = model.predict(X[held_out]) - y[held_out]
     loss = (wrong != 0).mean() if kind is DecisionTreeClassifier else (wrong**2).mean()
     assert errors[-1] == pytest.approx(loss)
     assert model.certificate_["validation error"].value == pytest.approx(loss)
@@ -1160,9 +1163,9 @@ def test_a_validation_set_of_ones_own(kind):
     X, y = noisy_labels()
     X_val, y_val = noisy_labels(200, seed=3)
     model = kind(random_state=0, prune="validation").fit(X, y, X_val=X_val, y_val=y_val)
-    whole = kind(random_state=0).fit(X, y)
+    full = kind(random_state=0).fit(X, y)
     assert model.nodes_.n_rows[0] == 600
-    assert model.get_n_leaves() < whole.get_n_leaves()
+    assert model.get_n_leaves() < full.get_n_leaves()
     claim = model.certificate_["validation error"]
     assert claim.holds
     wrong = model.predict(X_val) - y_val
@@ -1207,7 +1210,7 @@ def test_a_validation_set_may_be_weighted_and_lack_a_class():
 def test_validation_sets_that_are_none(params, given, words):
     with pytest.raises(InputError) as problem:
         DecisionTreeClassifier(**params).fit([[0.0], [1.0]], [0, 1], **given)
-    assert words in said(problem)
+    assert words in sentence_of(problem)
 
 
 @pytest.mark.parametrize("prune", ["validation", "cost_complexity_cv"])
@@ -1215,7 +1218,7 @@ def test_validation_sets_that_are_none(params, given, words):
 def test_too_few_rows_to_prune_by(kind, prune):
     with pytest.raises(InputError) as problem:
         kind(prune=prune).fit([[0.0]], [1])
-    assert f"prune={prune!r} needs at least 2 rows; got 1." in said(problem)
+    assert f"prune={prune!r} needs at least 2 rows; got 1." in sentence_of(problem)
     for n_rows in (2, 3, 5):
         model = kind(prune=prune, random_state=0).fit(np.arange(float(n_rows))[:, None], np.arange(n_rows))
         assert model.certificate_.holds
@@ -1240,7 +1243,7 @@ def test_several_outputs_can_be_pruned_by():
             assert eigenwood.verify(model, X, Y).holds
 
 
-@pytest.mark.parametrize("criterion", CLASS_CRITERIA + AMOUNT_CRITERIA)
+@pytest.mark.parametrize("criterion", CLASS_CRITERIA + REGRESSION_CRITERIA)
 @pytest.mark.parametrize("prune", ["validation", "cost_complexity_cv"])
 def test_pruning_under_every_criterion(criterion, prune):
     kind = DecisionTreeClassifier if criterion in CLASS_CRITERIA else DecisionTreeRegressor

@@ -31,11 +31,11 @@ NAMES = ["length", "width", "height", "weight"]
 
 @pytest.fixture(scope="module")
 def rows():
-    """Rows that float32 holds exactly, and amounts and classes that follow from them, with noise."""
+    """Rows that float32 holds exactly, and numbers and classes that follow from them, with noise."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4)).astype(np.float32).astype(np.float64)
-    amounts = X[:, 0] + X[:, 1] ** 2 + 0.1 * rng.normal(size=300)
-    return SimpleNamespace(X=X, amounts=amounts, classes=np.digitize(amounts, [0.3, 1.2]))
+    numbers = X[:, 0] + X[:, 1] ** 2 + 0.1 * rng.normal(size=300)
+    return SimpleNamespace(X=X, numbers=numbers, classes=np.digitize(numbers, [0.3, 1.2]))
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def classifiers(rows):
 @pytest.fixture(scope="module")
 def regressors(rows):
     kinds = (DecisionTreeRegressor, sklearn.tree.DecisionTreeRegressor)
-    return [kind(max_depth=4, min_samples_leaf=8, random_state=0).fit(rows.X, rows.amounts) for kind in kinds]
+    return [kind(max_depth=4, min_samples_leaf=8, random_state=0).fit(rows.X, rows.numbers) for kind in kinds]
 
 
 @pytest.fixture(params=["classifiers", "regressors"])
@@ -112,7 +112,7 @@ def test_the_tree_answers_as_scikit_learns(pair, rows):
 
 
 def test_pruning_paths_are_scikit_learns(pair, rows):
-    y = rows.classes if isinstance(pair[0], DecisionTreeClassifier) else rows.amounts
+    y = rows.classes if isinstance(pair[0], DecisionTreeClassifier) else rows.numbers
     ours, theirs = (model.cost_complexity_pruning_path(rows.X, y) for model in pair)
     np.testing.assert_allclose(ours.ccp_alphas, theirs.ccp_alphas, atol=1e-12)
     np.testing.assert_allclose(ours.impurities, theirs.impurities, atol=1e-12)
@@ -199,7 +199,7 @@ def views(rows, classifiers, regressors):
             dtreeviz.model(model, y_train=rows.classes, class_names=["small", "middle", "large"], **common)
             for model in classifiers
         ],
-        "regressors": [dtreeviz.model(model, y_train=rows.amounts, **common) for model in regressors],
+        "regressors": [dtreeviz.model(model, y_train=rows.numbers, **common) for model in regressors],
     }
 
 
@@ -267,7 +267,7 @@ def test_partial_dependence_by_recursion_weighs_rows(rows):
     weights = np.random.default_rng(0).integers(1, 5, size=300)
     averages = []
     for kind in (DecisionTreeRegressor, sklearn.tree.DecisionTreeRegressor):
-        model = kind(max_depth=3, min_samples_leaf=8).fit(rows.X, rows.amounts, sample_weight=weights)
+        model = kind(max_depth=3, min_samples_leaf=8).fit(rows.X, rows.numbers, sample_weight=weights)
         averages.append(partial_dependence(model, rows.X, [0], method="recursion")["average"])
     np.testing.assert_allclose(*averages, rtol=1e-10)
 
@@ -282,7 +282,7 @@ def test_partial_dependence_of_a_category(pyplot):
 
 
 def test_permutation_importance_is_scikit_learns(pair, rows):
-    y = rows.classes if isinstance(pair[0], DecisionTreeClassifier) else rows.amounts
+    y = rows.classes if isinstance(pair[0], DecisionTreeClassifier) else rows.numbers
     ours, theirs = (permutation_importance(model, rows.X, y, n_repeats=3, random_state=0) for model in pair)
     np.testing.assert_allclose(ours.importances, theirs.importances, atol=1e-12)
 
@@ -308,10 +308,10 @@ def test_many_classifiers_are_better_than_one(booster, rows):
 @pytest.mark.parametrize("booster", [AdaBoostRegressor, BaggingRegressor])
 def test_many_regressors_are_better_than_one(booster, rows):
     learn, check = slice(0, 200), slice(200, 300)
-    one = DecisionTreeRegressor(max_depth=3, random_state=0).fit(rows.X[learn], rows.amounts[learn])
+    one = DecisionTreeRegressor(max_depth=3, random_state=0).fit(rows.X[learn], rows.numbers[learn])
     many = booster(DecisionTreeRegressor(max_depth=3), n_estimators=30, random_state=0)
-    many.fit(rows.X[learn], rows.amounts[learn])
-    assert many.score(rows.X[check], rows.amounts[check]) >= one.score(rows.X[check], rows.amounts[check])
+    many.fit(rows.X[learn], rows.numbers[learn])
+    assert many.score(rows.X[check], rows.numbers[check]) >= one.score(rows.X[check], rows.numbers[check])
 
 
 def test_a_search_over_what_only_ours_has():

@@ -22,7 +22,7 @@ def chosen(rng, *options):
 
 
 def table(rng):
-    """Return a few rows with missing numbers, ties and categories; which columns are these; and whole weights."""
+    """Return a few rows with missing numbers, ties and categories; which columns are these; and integer weights."""
     n_rows, n_features = int(rng.integers(3, 14)), int(rng.integers(1, 5))
     X = rng.normal(size=(n_rows, n_features)).round(int(rng.integers(0, 3)))
     X[rng.random(X.shape) < chosen(rng, 0.0, 0.2, 0.5)] = np.nan
@@ -36,8 +36,8 @@ def table(rng):
 def targets(rng, n_rows, criterion):
     if criterion in CLASSES:
         return rng.integers(0, int(rng.integers(2, 4)), size=n_rows)
-    amounts = chosen(rng, rng.integers(-4, 5, size=n_rows).astype(float), rng.normal(size=n_rows))
-    return abs(amounts) + 0.5 if criterion == "poisson" else amounts
+    numbers = chosen(rng, rng.integers(-4, 5, size=n_rows).astype(float), rng.normal(size=n_rows))
+    return abs(numbers) + 0.5 if criterion == "poisson" else numbers
 
 
 def models(rng, criterion, categories):
@@ -61,7 +61,7 @@ def models(rng, criterion, categories):
     yield bag(tree(**own), 5, random_state=0)
 
 
-def said(model, X):
+def predictions(model, X):
     return model.predict_proba(X) if hasattr(model, "predict_proba") else model.predict(X)
 
 
@@ -76,8 +76,8 @@ def test_a_weight_is_a_repeated_row(criterion, first_seed):
         queries[-20:][rng.random((20, X.shape[1])) < 0.3] = np.nan
         queries[-20:, categories] = rng.integers(0, 4, size=(20, len(categories)))
         for model in models(rng, criterion, categories):
-            weighted = said(model.fit(X, y, sample_weight=weights), queries)
-            repeated = said(model.fit(X[copies], y[copies]), queries)
+            weighted = predictions(model.fit(X, y, sample_weight=weights), queries)
+            repeated = predictions(model.fit(X[copies], y[copies]), queries)
             np.testing.assert_allclose(weighted, repeated, rtol=1e-10, atol=1e-12, err_msg=f"{seed}: {model}")
 
 

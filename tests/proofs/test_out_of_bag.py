@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from eigenwood.estimators.ensemble_scoring import OobResiduals
+from eigenwood.estimators.ensemble.out_of_bag import OobResiduals
 from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.out_of_bag import (
     MOST_DRAWS,

@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from eigenwood import PCA, verify
 from eigenwood.data.blocks import blocks
 from eigenwood.errors import InputError
-from eigenwood.estimators import pca_filling, pca_routes, pca_sources
-from eigenwood.estimators.pca import verify_pca
+from eigenwood.estimators.pca import decomposition, filling, sources
+from eigenwood.estimators.pca.verifying import verify_pca
 from eigenwood.estimators.watching import Deadline
 from eigenwood.proofs import pca as proofs
 from eigenwood.proofs.claim import Certificate
@@ -194,7 +194,7 @@ def stated_by(mean, scale, V, variances, **more):
     return Stated(mean, scale, V, variances, **{**rest, **more})
 
 
-def pieces_of(X, weights, n_rows):
+def blocks_of(X, weights, n_rows):
     return lambda: ((X[i : i + n_rows], weights[i : i + n_rows]) for i in range(0, X.shape[0], n_rows))
 
 
@@ -205,8 +205,8 @@ def test_facts_are_those_of_the_textbook(n_rows, form):
     middle, scale = naive.mean(X, weights), np.linspace(0.5, 2.0, 6)
     rng = np.random.default_rng(2)
     V, variances = np.linalg.qr(rng.normal(size=(6, 2)))[0].T, np.array([3.0, 1.0])  # any directions
-    pieces, degrees = pieces_of(form(X), weights, n_rows), weights.sum() - 1.0
-    facts = facts_from_rows(pieces, stated_by(middle, scale, V, variances), Tolerances(0.1, 0.1, 0.2))
+    blocks, degrees = blocks_of(form(X), weights, n_rows), weights.sum() - 1.0
+    facts = facts_from_rows(blocks, stated_by(middle, scale, V, variances), Tolerances(0.1, 0.1, 0.2))
     C = naive.scatter(X / scale, weights) / degrees
     expected = [np.linalg.norm(C @ v - value * v) for v, value in zip(V, variances, strict=True)]
     assert_allclose(facts.residuals, expected, rtol=1e-10)
@@ -219,7 +219,7 @@ def test_facts_are_those_of_the_textbook(n_rows, form):
     assert facts.skew <= 1e-14
     assert (facts.tolerance, facts.rounding) == (0.1, 0.2)
     assert facts.off_centre <= 1e-14
-    off = facts_from_rows(pieces, stated_by(middle + 0.5, scale, V, variances), Tolerances(0.1, 0.1, 0.2))
+    off = facts_from_rows(blocks, stated_by(middle + 0.5, scale, V, variances), Tolerances(0.1, 0.1, 0.2))
     shift = np.linalg.norm(0.5 / scale)
     total = np.trace(C) + weights.sum() / degrees * shift**2  # about a point that is not the mean
     assert off.off_centre == pytest.approx(shift / np.sqrt(total))
@@ -261,7 +261,7 @@ def test_other_numbers_are_measured_too(name, fact):
     said = stated_truth(X)
     if name is not None:
         said = said._replace(**{name: getattr(said, name) * 2})
-    facts = facts_from_rows(pieces_of(X, np.ones(80), 30), said, Tolerances(0.1, 0.1, 0.0))
+    facts = facts_from_rows(blocks_of(X, np.ones(80), 30), said, Tolerances(0.1, 0.1, 0.0))
     for measured in ("misstated", "total_error", "interval_error", "n_other_rows"):
         error = getattr(facts, measured)
         assert (error > 0.04) if measured == fact else (error <= 1e-12 or name == "total")
@@ -271,7 +271,7 @@ def test_directions_that_are_not_at_right_angles_count_variance_twice():
     X = rows(2)
     V = np.array([[1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.6, 0.8, 0.0, 0.0, 0.0, 0.0]])
     stated = stated_by(X.mean(axis=0), np.ones(6), V, np.ones(2))
-    facts = facts_from_rows(pieces_of(X, np.ones(80), 30), stated, Tolerances(0.1, 0.1, 1e-10))
+    facts = facts_from_rows(blocks_of(X, np.ones(80), 30), stated, Tolerances(0.1, 0.1, 1e-10))
     assert facts.skew == pytest.approx(0.6)
     assert abs(facts.kept_and_lost - facts.total) > 1e-4 * facts.total
 
@@ -283,7 +283,7 @@ def test_the_search_finds_the_largest_variance_beside(monkeypatch, k, way):
     monkeypatch.setattr(proofs, "DENSE", {"columns": 6, "rows": 5, "lanczos": 0}[way])
     values, vectors = np.linalg.eigh(covariance(X))
     V = vectors[:, ::-1][:, :k]
-    look = Look(pieces_of(X, np.ones(len(X)), 64), X.mean(axis=0), np.ones(X.shape[1]))
+    look = Look(blocks_of(X, np.ones(len(X)), 64), X.mean(axis=0), np.ones(X.shape[1]))
     found = largest_beside(look, V, len(X), np.inf) / (len(X) - 1.0)
     largest = max(values[::-1][k], 0.0)
     assert found == pytest.approx(largest, abs=1e-12 * values[-1])
@@ -291,7 +291,7 @@ def test_the_search_finds_the_largest_variance_beside(monkeypatch, k, way):
 
 def test_beside_all_directions_there_is_nothing():
     X = rows(4)
-    look = Look(pieces_of(X, np.ones(80), 80), X.mean(axis=0), np.ones(6))
+    look = Look(blocks_of(X, np.ones(80), 80), X.mean(axis=0), np.ones(6))
     assert largest_beside(look, np.eye(6), 80, 0.0) == 0.0
 
 
@@ -643,8 +643,8 @@ def test_a_fit_that_says_it_was_cut_short_claims_nothing(reason):
 
 @pytest.mark.parametrize("route", ["power", "krylov", "randomized", "oja", "covariance_eigh", "gram_eigh"])
 def test_a_fit_that_ran_out_of_time_claims_nothing_and_is_not_refuted(monkeypatch, route):
-    monkeypatch.setattr(pca_sources, "CHUNK_VALUES", 40 * 20)
-    monkeypatch.setattr(pca_sources, "GRAM_WORK", 1)
+    monkeypatch.setattr(sources, "CHUNK_VALUES", 40 * 20)
+    monkeypatch.setattr(sources, "GRAM_WORK", 1)
     X = rows(9, 60, 0.98 ** np.arange(40.0)) if route != "gram_eigh" else rows(9, 30, 0.98 ** np.arange(40.0))
     model = PCA(33 if route != "gram_eigh" else 20, svd_solver=route, time_limit=1e-9).fit(X)
     assert model.stop_reason_ == "time_limit"
@@ -670,7 +670,7 @@ def test_few_products_claim_nothing(route):
 def test_holes_that_still_change_claim_nothing(monkeypatch):
     X = rows(18, 60, np.array([5.0, 4.0, 2.0, 1.0, 0.5, 0.3]))
     X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
-    monkeypatch.setattr(pca_filling, "MOST_ROUNDS", 2)
+    monkeypatch.setattr(filling, "MOST_ROUNDS", 2)
     model = PCA(2, missing="em").fit(X)
     assert model.certificate_.holds is None
     assert verify(model, X).holds is None
@@ -733,14 +733,14 @@ def test_other_rows_do_not_verify_the_model():
 @pytest.mark.parametrize("route", ["covariance_eigh", "gram_eigh"])
 def test_a_solver_that_is_wrong_cannot_certify_itself(monkeypatch, route):
     """It hands out the pairs from the second on, swears that their residuals are zero, and is not believed."""
-    honest = pca_routes.leading_pairs
+    honest = decomposition.leading_pairs
 
     def wrong(M, wanted, n_threads=1):
         pairs = honest(M, wanted._replace(count=wanted.count + 1), n_threads)
-        return type(pairs)(pairs.values[1:], pairs.vectors[:, 1:], 0.0 * pairs.leftovers[:, 1:])
+        return type(pairs)(pairs.values[1:], pairs.vectors[:, 1:], 0.0 * pairs.residual_vectors[:, 1:])
 
     X = rows(15)
-    monkeypatch.setattr(pca_routes, "leading_pairs", wrong)
+    monkeypatch.setattr(decomposition, "leading_pairs", wrong)
     model = PCA(2, svd_solver=route).fit(X)
     assert model.certificate_.holds  # its own notes
     assert failed(verify(model, X)) == ["nothing missed"]

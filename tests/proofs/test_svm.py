@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from eigenwood.core.kernels.plain import GivenRows
 from eigenwood.core.margin.dual_svm import Dual, DualRule, dual_svm_steps, feasible, offset
-from eigenwood.proofs.svm import gap_bound, machine_certificate, machine_facts, row_losses
+from eigenwood.proofs.svm import gap_bound, row_losses, svm_certificate, svm_facts
 from tests.naive import kernels as naive_kernels
 from tests.naive import svm as naive
 
@@ -46,11 +46,11 @@ def facts_of(dual, K, beta, intercept=None, rounding=0.0, mass=None):
     scores = K @ beta
     intercept = offset(dual, beta, scores) if intercept is None else intercept
     mass = np.ones(beta.size) if mass is None else mass
-    return machine_facts(dual, beta, scores, intercept, mass, "", rounding, TOL)
+    return svm_facts(dual, beta, scores, intercept, mass, "", rounding, TOL)
 
 
 def certificate_of(dual, K, beta, converged=True, **how):
-    return machine_certificate([facts_of(dual, K, beta, **how)], TOL, converged)
+    return svm_certificate([facts_of(dual, K, beta, **how)], TOL, converged)
 
 
 def broken(certificate):
@@ -135,7 +135,7 @@ def test_all_claims_hold_wherever_the_solver_stands(max_steps, kind):
         dual, K, _ = drawn(seed, kind)
         facts = facts_of(dual, K, fitted(dual, K, max_steps))
         assert facts.offset_off <= 1e-12
-        holds = machine_certificate([facts], TOL, converged=max_steps > 8).holds
+        holds = svm_certificate([facts], TOL, converged=max_steps > 8).holds
         assert holds is (True if max_steps > 8 else None)
 
 
@@ -197,7 +197,7 @@ def test_amounts_have_no_margin_and_no_error_of_rows_left_out():
 def test_every_problem_has_its_claims():
     dual, K, _ = drawn(6, "classes")
     facts = facts_of(dual, K, fitted(dual, K))
-    certificate = machine_certificate([facts._replace(label=" [a or b]"), facts._replace(label=" [a or c]")], TOL, True)
+    certificate = svm_certificate([facts._replace(label=" [a or b]"), facts._replace(label=" [a or c]")], TOL, True)
     assert certificate["gap [a or b]"] != certificate["gap [a or c]"]
     assert len(certificate) == 28
 
@@ -282,4 +282,4 @@ def test_a_fit_that_was_stopped_claims_no_violation():
 def test_a_false_fact_breaks_its_claim(lie, claim):
     dual, K, _ = drawn(13, "classes")
     facts = facts_of(dual, K, fitted(dual, K))
-    assert claim in broken(machine_certificate([facts._replace(**lie)], TOL, True))
+    assert claim in broken(svm_certificate([facts._replace(**lie)], TOL, True))

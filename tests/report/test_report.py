@@ -12,7 +12,7 @@ from eigenwood import Perceptron
 from eigenwood.data import datasets
 from eigenwood.report.html import run_page
 from eigenwood.report.model import model_summary
-from eigenwood.report.telling import TELLINGS
+from eigenwood.report.task_report import TASK_REPORTS
 from eigenwood.report.terminal import run_summary
 from eigenwood.report.words import amount, decimal, percent, preparation
 from eigenwood.runs import learn as stages
@@ -64,7 +64,7 @@ def test_the_page_of_amounts_tells_what_was_measured(price_run):
     page, assessment = run_page(price_run), price_run.assessment
     assert decimal(assessment.score) in page
     assert f"by always saying the mean, {amount(assessment.baseline_amount)}" in page
-    for measure in TELLINGS["regression"].measures(assessment):
+    for measure in TASK_REPORTS["regression"].measures(assessment):
         assert all(f">{text}</td>" in page for text in measure)
     assert f"The 95 % interval: {assessment.interval}." in page
     assert "mean R²" in page
@@ -87,7 +87,7 @@ def test_the_verdict_on_amounts_is_one_sentence(price_run):
         baseline_mean_absolute_error=0.912,
         baseline_amount=2.0686,
     )
-    assert TELLINGS["regression"].verdict(assessment, 5160) == (
+    assert TASK_REPORTS["regression"].verdict(assessment, 5160) == (
         "R² is 0.712 on 5160 blind test rows (95 % interval 0.690 to 0.725); "
         "the mean absolute error is 0.310, and 0.912 when always saying the mean 2.07."
     )
@@ -124,7 +124,7 @@ def test_the_terminal_tells_the_same(run):
 
 def test_the_terminal_tells_the_same_of_amounts(price_run):
     text = printed(run_summary(price_run))
-    assert TELLINGS["regression"].verdict(price_run.assessment, 50) in text
+    assert TASK_REPORTS["regression"].verdict(price_run.assessment, 50) in text
     assert "mean R²" in text
     assert amount(price_run.assessment.root_mean_squared_error) in text
     for candidate in price_run.candidates:

@@ -247,6 +247,12 @@ add_fit("forest, large with missing", FOREST(4, random_state=0), words, with_mis
 add_fit("forest, large frame", FOREST(4, random_state=0), words, frame, n_rows=N_LARGE)
 add_fit("forest, large and thin", FOREST(4, random_state=0), words, thin, n_rows=N_LARGE)
 add_fit("forest, wide", FOREST(8, random_state=0), words, n_columns=800)
+add_fit("forest, wide, few codes", FOREST(4, random_state=0), words, whole, n_columns=80)
+add_fit("forest, wide and large, few codes", FOREST(4, random_state=0), words, whole, n_rows=N_LARGE, n_columns=80)
+add_fit(
+    "forest of bytes by row", FOREST(2, max_depth=4, random_state=0), words, whole, n_rows=66_000, n_columns=64,
+    verified=False,
+)  # fmt: skip
 add_fit("forest, two threads", FOREST(8, n_jobs=2, random_state=0), words)
 add_fit("forest, best first", FOREST(8, max_leaf_nodes=20, random_state=0), words)
 add_fit("forest, balanced", FOREST(8, class_weight="balanced_subsample", random_state=0), words)

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from eigenwood.errors import InputError
+from eigenwood.validation import arrays
 from eigenwood.validation.arrays import check_matrix, check_rows, check_squares, check_weights, one_sentence
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
@@ -312,3 +313,16 @@ def test_weights_become_float64(given):
 )
 def test_bad_weights_are_refused_in_one_sentence(given, sentence):
     assert sentence_of(lambda: check_weights(Thing(), given, 3)) == sentence
+
+
+def test_arrays_and_lists_are_not_asked_whether_they_are_frames(monkeypatch):
+    """The answer would take longer than to fit a small tree."""
+
+    def asked(*given, **kinds):
+        raise AssertionError
+
+    monkeypatch.setattr(arrays.nw, "from_native", asked)
+    for given in (np.zeros((2, 2)), [[0.0]], ((0.0,),), sparse.csr_array(np.eye(2))):
+        assert arrays.through_narwhals(given, eager_only=True) is given
+    with pytest.raises(AssertionError):
+        arrays.through_narwhals(pd.DataFrame({"a": [1.0]}), eager_only=True)

@@ -28,8 +28,8 @@ class ScoringClassifier(ClassifierMixin, Watched, BaseEstimator, ABC):
         return labels_from_scores(self.classes_, scores)
 
 
-def joined_rows(data: Training) -> Training:
-    """Return the data with equal rows joined and their weights added, in an order that is not the table's."""
+def deduplicated_rows(data: Training) -> Training:
+    """Return the data with equal rows merged and their weights added, in an order that is not the table's."""
     first, mass = distinct_rows(rows_of(data.X), data.classes.codes, data.weights)
     return data.taken(first)._replace(weights=mass)
 

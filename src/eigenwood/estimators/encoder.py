@@ -12,13 +12,12 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.errors import InputError
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.state import FEATURE_STATE
 from eigenwood.estimators.watching import Deadline
 from eigenwood.proofs.claim import Claim, at_most
 from eigenwood.validation.arrays import check_rows, frame_of
-from eigenwood.validation.frames import Columns, check_columns
+from eigenwood.validation.frames import FrameColumns, check_columns, check_encoder_state
 from eigenwood.validation.params import Flag, Number, check_params
 from eigenwood.validation.state import Array, TextLists
 
@@ -89,16 +88,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def check_fitted(self) -> None:
         """Raise unless the fitted attributes fit together: what a model file says is not taken on trust."""
-        n_numbers, n_texts = int(self.is_number_.sum()), int((~self.is_number_).sum())
-        if self.fill_.size != n_numbers or len(self.categories_) != n_texts:
-            raise InputError(
-                f"TableEncoder: is_number_ must tell of {self.fill_.size} columns of numbers and "
-                f"{len(self.categories_)} of categories; got {n_numbers} and {n_texts}."
-            )
-        if not (self.scale_ > 0).all():
-            raise InputError(f"TableEncoder: scale_ must be above 0; got {self.scale_.min()}.")
-        if not all(names and names == sorted(set(names)) for names in self.categories_):
-            raise InputError("TableEncoder: categories_ must be sorted, different and not empty; got others.")
+        check_encoder_state(type(self).__name__, self.is_number_, self.fill_, self.scale_, self.categories_)
 
     def transform(self, X):
         """Return the matrix of numbers: first the numbers, then the columns of the categories."""
@@ -119,13 +109,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         words = [f"{_quoted(name)}={_quoted(category)}" for name, categories in texts for category in categories]
         return np.array([*numbers, *words], dtype=object)
 
-    def _columns(self, X: Any, reset: bool) -> Columns:
+    def _columns(self, X: Any, reset: bool) -> FrameColumns:
         """Return the numbers and the texts of X."""
         known_texts = not reset and not self.is_number_.all()
         if known_texts or frame_of("TableEncoder", X) is not None:
             return check_columns(self, X, None if reset else self.is_number_, reset=reset, missing_text=MISSING)
         rows = check_rows(self, X, reset=reset, missing=True)
-        return Columns(rows, np.empty((rows.shape[0], 0), dtype=object), np.ones(rows.shape[1], dtype=bool))
+        return FrameColumns(rows, np.empty((rows.shape[0], 0), dtype=object), np.ones(rows.shape[1], dtype=bool))
 
     def _one_hot(self, texts: np.ndarray) -> np.ndarray:
         """Return the 0/1 columns; a category that was not seen in fit is all zeros."""

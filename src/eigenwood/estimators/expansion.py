@@ -13,19 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.kernels.expansion import Expansion, expand, expansion, features_of, nonzero_terms, term_count
 from eigenwood.core.threads import row_blocks
-from eigenwood.errors import InputError
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG
 from eigenwood.estimators.watching import TIME_LIMIT, Deadline, Watch, Watched
 from eigenwood.proofs.claim import Certificate, Claim, at_most
 from eigenwood.validation.arrays import check_matrix, check_room, check_rows, check_weights
+from eigenwood.validation.expansion import check_expansion_state, check_term_count, check_term_names, check_width
 from eigenwood.validation.params import AnyOf, Choice, Flag, Number, check_params
 from eigenwood.validation.threads import N_JOBS, thread_count
 
 COUNT_ROWS = 65536  # rows looked at between two looks at the clock
 SPARSE_PAYS = 0.1  # below this share of non-zeros csr takes less memory and time than a full array
-MOST_TERMS = 2**31 - 1
 IDENTITY_ROWS, IDENTITY_TERMS = 64, 20_000  # how much Φ(x)·Φ(z) = (1 + x·z)^p is checked on
 
 
@@ -100,11 +99,7 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
         X = check_rows(self, X, reset=True, accept_sparse=True)
         weights = check_weights(self, sample_weight, X.shape[0])
         n_terms = term_count(X.shape[1], self.degree)
-        if n_terms > MOST_TERMS:
-            raise InputError(
-                f"PolynomialExpansion: degree must give at most {MOST_TERMS} terms; got {n_terms} from degree="
-                f"{self.degree} and {X.shape[1]} features."
-            )
+        check_term_count(type(self).__name__, n_terms, self.degree, X.shape[1])
 
         was_sparse = sparse.issparse(X)
         outcome = watch.follow(
@@ -124,11 +119,7 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
     def check_fitted(self) -> None:
         """Raise unless the fitted attributes fit the parameters: what a model file says is not taken on trust."""
         n_terms = term_count(self.n_features_in_, self.degree) - (0 if self.include_bias else 1)
-        if self.degree_ != self.degree or self.n_output_features_ != n_terms or n_terms > MOST_TERMS:
-            raise InputError(
-                f"PolynomialExpansion: n_output_features_ must be {n_terms} for degree {self.degree}; got "
-                f"{self.n_output_features_} for degree {self.degree_}."
-            )
+        check_expansion_state(type(self).__name__, self.degree, n_terms, self.degree_, self.n_output_features_)
 
     def transform(self, X):
         """Return Φ(X)."""
@@ -141,8 +132,7 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
         check_is_fitted(self)
         first = 1 if self.include_bias else 0
         X = check_matrix("PolynomialExpansion", X, accept_sparse=True)
-        if X.shape[1] != self.n_output_features_:
-            raise InputError(f"PolynomialExpansion: X must have {self.n_output_features_} columns; got {X.shape[1]}.")
+        check_width(type(self).__name__, X.shape[1], self.n_output_features_)
         factor = np.sqrt(self.degree_) if self.kernel_scale else 1.0  # p!/((p-1)! 1!) = p
         return X[:, first : first + self.n_features_in_] / X.dtype.type(factor)
 
@@ -159,9 +149,7 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
         check_is_fitted(self)
         inputs = input_names(self, input_features)
         known = dict(zip(self.get_feature_names_out(input_features), range(self.n_output_features_), strict=True))
-        unknown = [name for name in names if name not in known]
-        if unknown:
-            raise InputError(f"PolynomialExpansion: names must be from get_feature_names_out(); got {unknown[0]!r}.")
+        check_term_names(type(self).__name__, names, known)
         shape, skip = self._shape(), 0 if self.include_bias else 1
         terms = [features_of(shape, known[name] + skip) for name in names]
         return [{str(inputs[j]): term.count(j) for j in sorted(set(term))} for term in terms]

@@ -24,6 +24,11 @@ KERNEL_PARAMS: dict[str, Rule] = {
 }
 
 
+def takes_sparse(estimator: Any) -> bool:
+    """Return whether the estimator's kernel takes sparse rows."""
+    return not callable(estimator.kernel) and estimator.kernel != "precomputed"
+
+
 def resolved_kernel(estimator: Any, gamma: float) -> Kernel | KernelFunction:
     """Return the estimator's kernel for the core, with gamma as a number."""
     if callable(estimator.kernel):

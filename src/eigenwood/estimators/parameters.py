@@ -24,7 +24,7 @@ SHARED = {
     "max_iter": Words("int", "The most passes over the data (epochs)."),
     "shuffle": Words(
         "bool, default=True",
-        "Visit the rows in a new random order in each epoch. Equal rows are joined first, so the result does not "
+        "Visit the rows in a new random order in each epoch. Equal rows are merged first, so the result does not "
         "depend on the order of the table, and a weight of 2 is the same as the row given twice. False is the "
         "lecture's cyclic order: the rows as they stand, again and again.",
     ),

@@ -15,17 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.errors import InputError
 from eigenwood.estimators.bagging import BaggingClassifier, BaggingRegressor
-from eigenwood.estimators.bagging_verifying import verify_bagging
+from eigenwood.estimators.bagging.verifying import verify_bagging
 from eigenwood.estimators.encoder import TableEncoder, verify_encoder
 from eigenwood.estimators.expansion import PolynomialExpansion, verify_expansion
 from eigenwood.estimators.forest import RandomForestClassifier, RandomForestRegressor
-from eigenwood.estimators.forest_verifying import verify_forest
-from eigenwood.estimators.kernel_perceptron import KernelPerceptron, verify_kernel_perceptron
-from eigenwood.estimators.pca import PCA, verify_pca
-from eigenwood.estimators.perceptron import Perceptron, verify_perceptron
+from eigenwood.estimators.forest.verifying import verify_forest
+from eigenwood.estimators.pca import PCA
+from eigenwood.estimators.pca.verifying import verify_pca
+from eigenwood.estimators.perceptron import KernelPerceptron, Perceptron
+from eigenwood.estimators.perceptron.verifying import verify_kernel_perceptron, verify_perceptron
 from eigenwood.estimators.state import OPTIONAL, other_attributes
-from eigenwood.estimators.svm import SVC, SVR, verify_machine
-from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor, verify_tree
+from eigenwood.estimators.svm import SVC, SVR
+from eigenwood.estimators.svm.verifying import verify_svm
+from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from eigenwood.estimators.tree.verifying import verify_tree
 from eigenwood.estimators.watching import CALLED_OFF, FINISHED, TIME_LIMIT, TIME_UP, Deadline, OutOfTimeError
 from eigenwood.proofs.claim import Certificate, Claim, agreement_claim, at_most, not_claimed
 from eigenwood.validation.params import check_params, check_values
@@ -72,8 +75,8 @@ ENTRIES = (
         ),
         fits_again=True,
     ),
-    Entry("svm", SVC, CLASSIFICATION, verify_machine, ({}, {"C": 10.0}), checks_rows=True),
-    Entry("svm-regression", SVR, REGRESSION, verify_machine, ({}, {"C": 10.0}), checks_rows=True),
+    Entry("svm", SVC, CLASSIFICATION, verify_svm, ({}, {"C": 10.0}), checks_rows=True),
+    Entry("svm-regression", SVR, REGRESSION, verify_svm, ({}, {"C": 10.0}), checks_rows=True),
     Entry(
         "decision-tree",
         DecisionTreeClassifier,

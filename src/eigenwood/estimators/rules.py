@@ -22,7 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.tree.types import LEAF, Tree
 from eigenwood.errors import InputError
-from eigenwood.estimators.tree import DecisionTree
+from eigenwood.estimators.tree.data import class_lists
+from eigenwood.estimators.tree.faces import DecisionTree
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -265,7 +266,7 @@ def rules(model: Any) -> Rules:
     ('No', ('Rain',))
     """
     tree = fitted_tree("rules", model)
-    classes = tuple(tuple(map(label_text, labels.tolist())) for labels in tree._class_lists())
+    classes = tuple(tuple(map(label_text, labels.tolist())) for labels in class_lists(tree))
     branches = tuple(branches_of(tree))
     leaves = tuple(branch.rule for branch in branches if branch.question is None)
     return Rules(leaves, branches, classes, tree.criterion.replace("_", " "))
@@ -290,7 +291,7 @@ def pruning_of(model: Any) -> Pruning:
         )
     alphas, n_leaves, errors = tree.pruning_curve_.T
     chosen = np.flatnonzero(errors <= errors.min() * (1.0 + SAME_ERROR))[-1]
-    measure = "error" if tree._class_lists() else "loss"
+    measure = "error" if class_lists(tree) else "loss"
     return Pruning(alphas.tolist(), n_leaves.astype(int).tolist(), errors.tolist(), int(chosen), measure)
 
 
@@ -309,7 +310,7 @@ def fitted_tree(who: str, model: Any) -> Any:
 def branches_of(model: DecisionTree) -> Iterator[Branch]:
     """Yield the branches of a fitted tree in preorder."""
     nodes, columns, n_leaves = model.nodes_, columns_of(model), leaf_counts(model.nodes_)
-    class_lists = [labels.tolist() for labels in model._class_lists()]
+    classes = [labels.tolist() for labels in class_lists(model)]
     waiting: list[tuple] = [(0, -1, 0, None, {})]
     n_branches = 0
     while waiting:
@@ -317,7 +318,7 @@ def branches_of(model: DecisionTree) -> Iterator[Branch]:
         feature = int(nodes.feature[node])
         is_leaf = nodes.left[node] == LEAF
         question = None if is_leaf else columns[feature].column
-        rule = rule_at(nodes, node, class_lists, tuple(path.values()))
+        rule = rule_at(nodes, node, classes, tuple(path.values()))
         yield Branch(above, depth, answer, question, int(n_leaves[node]), rule, nodes.value[node])
         if not is_leaf:
             known = path.get(feature, columns[feature])

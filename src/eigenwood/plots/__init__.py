@@ -36,6 +36,7 @@ from eigenwood.data.row_blocks import Blocks
 from eigenwood.errors import InputError, MissingExtraError
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.rules import fitted_tree, pruning_of, rules
+from eigenwood.estimators.tree.data import class_lists
 from eigenwood.plots.biplot import SCALINGS, biplot_coordinates, biplot_figure
 from eigenwood.plots.boundary import Panel, Scene, boundary_figure, grid_points, scene_of
 from eigenwood.plots.images import component_images_figure, reconstruction_figure
@@ -108,13 +109,13 @@ def dtreeviz(
     """
     tree = fitted_tree("plots.dtreeviz", model)
     try:
-        from eigenwood.estimators.shadow_tree import Drawings, ShadowTree
+        from eigenwood.estimators.tree.shadow_tree import Drawings, ShadowTree
     except ImportError:
         raise MissingExtraError("plots.dtreeviz: dtreeviz must be installed; pip install dtreeviz.") from None
     if tree is not model and len(model.steps) > 1:
         X = model[:-1].transform(X)
     names = [str(name) for name in (input_names(tree, None) if feature_names is None else feature_names)]
-    classes = [str(label) for labels in tree._class_lists() for label in labels] if class_names is None else class_names
+    classes = [str(label) for labels in class_lists(tree) for label in labels] if class_names is None else class_names
     target = str(getattr(y, "name", None) or "y") if target_name is None else target_name
     return Drawings(ShadowTree(tree, X, y, names, target, classes))
 

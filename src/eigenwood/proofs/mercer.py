@@ -11,7 +11,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from eigenwood.proofs.claim import Certificate, at_least, at_most
 
 DENSE_ROWS = 5000  # up to here all of LAPACK costs less than a careful search for one eigenvalue among many near 0
-ROUNDING = 1e-10  # in units of the largest |K_ij|·n: what rounding alone may do
+EIGENVALUES_OFF = 1e-10  # in units of the largest |K_ij|·n: what rounding alone may do
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def mercer_report(K: np.ndarray) -> MercerReport:
     """Return whether K is symmetric and positive semidefinite, up to rounding."""
     n = K.shape[0]
     size = max(float(np.abs(K).max()), np.finfo(float).tiny)
-    rounding = max(ROUNDING, 4 * np.finfo(K.dtype).eps) * size * n
+    rounding = max(EIGENVALUES_OFF, 4 * np.finfo(K.dtype).eps) * size * n
     asymmetry = float(np.abs(K - K.T).max())
     smallest, direction = smallest_eigenpair((K.astype(np.float64) + K.T) / 2.0)
     certificate = Certificate(

@@ -29,7 +29,7 @@ UNSETTLED = "settled"
 CENTRAL = ("component", "nothing missed", "missing values")  # what a fit that was cut may leave undone
 OF_ALL_ROWS = ("rows", "mean", "total variance", "intervals", "stated numbers")  # and what it knows of some rows only
 
-Pieces = Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]  # rows with their weights, again and again
+RowBlocks = Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]  # rows with their weights, again and again
 
 
 class PcaFacts(NamedTuple):
@@ -199,25 +199,25 @@ class Sums(NamedTuple):
 class Look(NamedTuple):
     """The rows of a table as the verifier sees them: about the stated mean, in the stated scale times a unit."""
 
-    pieces: Pieces
+    blocks: RowBlocks
     mean: np.ndarray
     scale: np.ndarray
 
-    def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def centred_blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield √w (x - μ) / σ in float64, beside the weights."""
-        for X, weights in self.pieces():
+        for X, weights in self.blocks():
             dense = X.toarray() if hasattr(X, "toarray") else X
             yield np.sqrt(weights)[:, None] * ((dense.astype(np.float64) - self.mean) / self.scale), weights
 
 
-def facts_from_rows(pieces: Pieces, stated: Stated, tolerances: Tolerances) -> PcaFacts:
+def facts_from_rows(blocks: RowBlocks, stated: Stated, tolerances: Tolerances) -> PcaFacts:
     """Return the facts, measured on the rows in float64 with plain products: no solver has a say in them.
 
     All is done in a unit in which the stated total is about 1. Should that be wrong, so are the numbers that follow.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        unit = unit_of(pieces, stated)
-        facts = facts_in_units(pieces, in_unit(stated, unit), unit, tolerances)
+        unit = unit_of(blocks, stated)
+        facts = facts_in_units(blocks, in_unit(stated, unit), unit, tolerances)
         return facts._replace(
             variances=stated.variances.astype(np.float64),
             residuals=facts.residuals * unit**2,
@@ -226,21 +226,21 @@ def facts_from_rows(pieces: Pieces, stated: Stated, tolerances: Tolerances) -> P
         )
 
 
-def largest_variance_beside(pieces: Pieces, stated: Stated, facts: PcaFacts) -> float:
+def largest_variance_beside(blocks: RowBlocks, stated: Stated, facts: PcaFacts) -> float:
     """Return the largest variance that is found at right angles to the stated components."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        unit = unit_of(pieces, stated)
-        look, V = Look(pieces, stated.mean, stated.scale * unit), stated.components.astype(np.float64).T
+        unit = unit_of(blocks, stated)
+        look, V = Look(blocks, stated.mean, stated.scale * unit), stated.components.astype(np.float64).T
         enough = most_beside(facts) / unit**2 * facts.degrees
         return float(largest_beside(look, V, facts.n_rows, enough) / facts.degrees * unit**2)
 
 
-def unit_of(pieces: Pieces, stated: Stated) -> np.float64:
+def unit_of(blocks: RowBlocks, stated: Stated) -> np.float64:
     """Return the power of two near the deviation of the rows: as stated, or where that is 0, as it is."""
     size = np.sqrt(stated.total)
     if size == 0.0:
-        look = Look(pieces, stated.mean, stated.scale)
-        size = max(float(np.abs(A).max(initial=0.0)) for A, _ in look.blocks())
+        look = Look(blocks, stated.mean, stated.scale)
+        size = max(float(np.abs(A).max(initial=0.0)) for A, _ in look.centred_blocks())
     return np.ldexp(1.0, np.frexp(size)[1])
 
 
@@ -255,9 +255,9 @@ def in_unit(stated: Stated, unit: np.float64) -> Stated:
     )
 
 
-def facts_in_units(pieces: Pieces, stated: Stated, unit: np.float64, tolerances: Tolerances) -> PcaFacts:
+def facts_in_units(blocks: RowBlocks, stated: Stated, unit: np.float64, tolerances: Tolerances) -> PcaFacts:
     V, variances = stated.components.astype(np.float64).T, stated.variances.astype(np.float64)
-    look = Look(pieces, stated.mean, stated.scale * unit)
+    look = Look(blocks, stated.mean, stated.scale * unit)
     sums = sums_of(look, V)
     degrees = sums.weight - 1.0
     facts = PcaFacts(
@@ -285,7 +285,7 @@ def facts_in_units(pieces: Pieces, stated: Stated, unit: np.float64, tolerances:
 def sums_of(look: Look, V: np.ndarray) -> Sums:
     """Return the sums over all rows."""
     n_rows, weight, centre, products, kept, lost, total = 0, 0.0, np.zeros(V.shape[0]), np.zeros(V.shape), 0.0, 0.0, 0.0
-    for A, weights in look.blocks():
+    for A, weights in look.centred_blocks():
         scores = A @ V
         products += A.T @ scores
         kept += float((scores**2).sum())
@@ -363,7 +363,7 @@ def largest_beside(look: Look, V: np.ndarray, n_rows: int, enough: float) -> flo
     if n_columns <= DENSE:
         return largest_value(products_beside(look, Q))
     if n_rows <= DENSE and n_rows * n_columns <= DENSE_VALUES:
-        rest = np.concatenate([A - (A @ Q) @ Q.T for A, _ in look.blocks()])
+        rest = np.concatenate([A - (A @ Q) @ Q.T for A, _ in look.centred_blocks()])
         return largest_value(rest @ rest.T)
     return largest_ritz_value(look, Q, enough)
 
@@ -371,7 +371,7 @@ def largest_beside(look: Look, V: np.ndarray, n_rows: int, enough: float) -> flo
 def products_beside(look: Look, Q: np.ndarray) -> np.ndarray:
     """Return P AᵀA P with P = I - QQᵀ."""
     M = np.zeros((Q.shape[0], Q.shape[0]))
-    for A, _ in look.blocks():
+    for A, _ in look.centred_blocks():
         M += A.T @ A
     M -= Q @ (Q.T @ M)
     return M - (M @ Q) @ Q.T
@@ -393,7 +393,7 @@ def largest_ritz_value(look: Look, Q: np.ndarray, enough: float) -> float:
     basis, H = block, np.empty((0, 0))
     for n_passes in range(1, MOST_PASSES + 1):
         product = np.zeros(block.shape)
-        for A, _ in look.blocks():
+        for A, _ in look.centred_blocks():
             product += A.T @ (A @ block)
         if not np.isfinite(product).all():
             return float("nan")
@@ -435,15 +435,15 @@ def orthonormal_beside(known: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 Filled = Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]  # rows as the model fills them, and where they had holes
 
 
-def change_of_holes(filled: Filled, pieces: Pieces, stated: Stated) -> float | None:
+def change_of_holes(filled: Filled, blocks: RowBlocks, stated: Stated) -> float | None:
     """Return how much one more round would change the filled values, beside the deviation of a column; None of none.
 
     The round: the mean of the filled rows, one product with C for the components, and the rows that these stand for.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        scale = stated.scale * unit_of(pieces, stated)
+        scale = stated.scale * unit_of(blocks, stated)
         V = stated.components.astype(np.float64).T
-        sums = sums_of(Look(pieces, stated.mean, scale), V)
+        sums = sums_of(Look(blocks, stated.mean, scale), V)
         shift = sums.centre / sums.weight
         turned = np.linalg.qr(sums.products)[0] if np.isfinite(sums.products).all() else V
         squares, n_holes = 0.0, 0

@@ -14,7 +14,7 @@ import numpy as np
 from eigenwood.proofs.claim import Certificate, Claim, at_most, claimed, measured
 from eigenwood.proofs.separability import Separability
 
-ROUNDING = 1e-6  # a share by which sums of float32 kernel values may miss an exact inequality
+SUMS_OFF = 1e-6  # a share by which sums of float32 kernel values may miss an exact inequality
 
 
 class PerceptronFacts(NamedTuple):
@@ -59,20 +59,20 @@ def errors_claim(facts: PerceptronFacts, n_wrong: float) -> Claim:
 
 def norm_claim(facts: PerceptronFacts, norm: float) -> Claim:
     """Return ‖w‖ ≤ R √M: weights this long cannot come from fewer steps."""
-    bound = facts.radius * np.sqrt(facts.steps) * (1.0 + ROUNDING)
+    bound = facts.radius * np.sqrt(facts.steps) * (1.0 + SUMS_OFF)
     return at_most(f"weights{facts.label}", "‖w‖/η ≤ R √M", norm, bound)
 
 
 def progress_claim(facts: PerceptronFacts, norm: float, margin: Separability) -> Claim:
     """Return M γ ≤ ‖w‖: every step brought w forward by γ at least."""
-    bound = norm * (1.0 + ROUNDING)
+    bound = norm * (1.0 + SUMS_OFF)
     return at_most(f"progress{facts.label}", "M γ ≤ ‖w‖/η", facts.steps * margin.reached, bound)
 
 
 def counted_claim(facts: PerceptronFacts, counted: float) -> Claim:
     """Return |M - Σ|a_i|| = 0: the steps are those that the examples tell of."""
     difference = abs(facts.steps - counted)
-    return at_most(f"count{facts.label}", "|M - Σ|a_i|| up to rounding", difference, ROUNDING * max(counted, 1.0))
+    return at_most(f"count{facts.label}", "|M - Σ|a_i|| up to rounding", difference, SUMS_OFF * max(counted, 1.0))
 
 
 def mistakes_claim(facts: PerceptronFacts, margin: Separability | None) -> Claim:
@@ -82,7 +82,7 @@ def mistakes_claim(facts: PerceptronFacts, margin: Separability | None) -> Claim
         return measured(name, "steps M taken because of a mistake; verify() compares M with (R/γ)²", facts.steps)
     if margin.separable:
         statement = f"M ≤ (R/γ)², γ = {margin.reached:.4g} found independently"
-        return at_most(name, statement, facts.steps, margin.mistake_bound() * (1.0 + ROUNDING))
+        return at_most(name, statement, facts.steps, margin.mistake_bound() * (1.0 + SUMS_OFF))
     if margin.hopeless:
         words = f"no hyperplane separates these rows by more than {margin.limit:.1g}"
         return measured(name, f"steps M; {words}, so nothing useful bounds M", facts.steps)

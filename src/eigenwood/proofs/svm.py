@@ -28,13 +28,13 @@ from eigenwood.core.margin.dual_svm import Dual, cheapest_offset, offset
 from eigenwood.core.margin.working_set import rise_and_fall
 from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, claimed, measured
 
-ROUNDING = 1e-9  # a share by which sums may miss an exact equation
+EQUATION_ERROR = 1e-9  # a share by which sums may miss an exact equation
 OF_GAP = 1e-6  # a share of the primal or dual by which their difference may be off
 SOME_ROUNDINGS = 10.0
 FLOAT64 = 1e-12  # a share by which scores in float64 may be off
 
 
-class MachineFacts(NamedTuple):
+class SVMFacts(NamedTuple):
     """The numbers of one problem."""
 
     label: str
@@ -56,7 +56,7 @@ class MachineFacts(NamedTuple):
     most: float  # what the best constant f costs, and what ``tol`` leaves to gain
 
 
-def machine_facts(
+def svm_facts(
     dual: Dual,
     beta: np.ndarray,
     scores: np.ndarray,
@@ -65,7 +65,7 @@ def machine_facts(
     label: str,
     rounding: float,
     tol: float,
-) -> MachineFacts:
+) -> SVMFacts:
     """Return the numbers of one problem; ``scores`` are Kβ up to ``rounding``, ``mass`` the weights of the rows."""
     squared_norm = float(beta @ scores)
     errors = dual.target - scores - intercept
@@ -83,7 +83,7 @@ def machine_facts(
     dual_value = float(
         dual.target @ beta - dual.epsilon * size.sum() - 0.5 * (squared_norm + dual.ridge @ (beta * beta))
     )
-    return MachineFacts(
+    return SVMFacts(
         label,
         primal=primal,
         dual=dual_value,
@@ -132,12 +132,12 @@ def gap_bound(dual: Dual, violation: float) -> float:
     return violation * float((dual.high - dual.low).sum())
 
 
-def machine_certificate(problems: list[MachineFacts], tol: float, converged: bool) -> Certificate:
+def svm_certificate(problems: list[SVMFacts], tol: float, converged: bool) -> Certificate:
     """Return the claims about every problem; how far the conditions may be violated is claimed of a finished fit."""
-    return Certificate(tuple(claim for facts in problems for claim in machine_claims(facts, tol, converged)))
+    return Certificate(tuple(claim for facts in problems for claim in svm_claims(facts, tol, converged)))
 
 
-def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Claim]:
+def svm_claims(facts: SVMFacts, tol: float, converged: bool) -> list[Claim]:
     """Return the claims about one problem."""
     gap = facts.primal - facts.dual
     size = OF_GAP * max(abs(facts.primal), abs(facts.dual), 1e-300)
@@ -173,8 +173,8 @@ def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Cla
             converged,
             "b is off from the middle of what is possible; the fit was stopped, and b is where it costs least",
         ),
-        at_most(f"balance{facts.label}", "|Σβ| beside Σ|β|", facts.balance, ROUNDING),
-        at_most(f"bounds{facts.label}", "coefficients out of their bounds", facts.out_of_bounds, ROUNDING),
+        at_most(f"balance{facts.label}", "|Σβ| beside Σ|β|", facts.balance, EQUATION_ERROR),
+        at_most(f"bounds{facts.label}", "coefficients out of their bounds", facts.out_of_bounds, EQUATION_ERROR),
     ]
     if facts.squared_norm > facts.least_norm and facts.left_out_bound is not None:
         claims.append(measured(f"margin{facts.label}", "2/‖w‖", 2.0 / np.sqrt(facts.squared_norm)))
@@ -191,7 +191,7 @@ def machine_claims(facts: MachineFacts, tol: float, converged: bool) -> list[Cla
     return claims
 
 
-def violation_claim(facts: MachineFacts, tol: float, converged: bool) -> Claim:
+def violation_claim(facts: SVMFacts, tol: float, converged: bool) -> Claim:
     """Return the violation of the KKT conditions, below ``tol`` and rounding if the fit was finished."""
     statement = "no pair of coefficients gains more, at first"
     claim = at_most(f"KKT violation{facts.label}", statement, facts.violation, tol + facts.rounding)

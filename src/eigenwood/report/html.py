@@ -13,32 +13,32 @@ from eigenwood.data.naming import listing
 from eigenwood.plots.candidates import candidates_figure
 from eigenwood.proofs.claim import Certificate
 from eigenwood.report import reducing
-from eigenwood.report.telling import TELLINGS
+from eigenwood.report.task_report import TASK_REPORTS
 from eigenwood.report.words import candidate_name, parameter_words, preparation, title
 from eigenwood.runs.record import ReduceRecord, Run
 
 
 def run_page(run: Run) -> str:
     """Return the page of a run."""
-    telling = TELLINGS[run.task]
+    task_report = TASK_REPORTS[run.task]
     names = [(candidate.method, parameter_words(candidate)) for candidate in run.candidates]
     scores = [candidate.fold_scores for candidate in run.candidates]
     figures = {
-        "candidates": candidates_figure(names, scores, run.chosen, telling.score, telling.tickformat),
-        "predictions": telling.figure(run.assessment),
+        "candidates": candidates_figure(names, scores, run.chosen, task_report.score, task_report.tickformat),
+        "predictions": task_report.figure(run.assessment),
     }
     return page(
         "run.html",
         figures,
         run=run,
         title=title(run),
-        headline=telling.headline(run.assessment),
+        headline=task_report.headline(run.assessment),
         preparation=preparation(run),
-        score=telling.score,
-        written=telling.written,
-        verdict=telling.verdict(run.assessment, run.split.n_test),
-        measures=telling.measures(run.assessment),
-        caption=telling.caption(run.assessment, run.split.n_test),
+        score=task_report.score,
+        written=task_report.written,
+        verdict=task_report.verdict(run.assessment, run.split.n_test),
+        measures=task_report.measures(run.assessment),
+        caption=task_report.caption(run.assessment, run.split.n_test),
         chosen=candidate_name(run.chosen_candidate()),
         certificate=Certificate.from_dict(run.certificate),
     )

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from eigenwood.proofs.claim import Certificate
 from eigenwood.report.reducing import component_lines, reduce_title, treatment, verdict
-from eigenwood.report.telling import TELLINGS, Measure
+from eigenwood.report.task_report import TASK_REPORTS, Measure
 from eigenwood.report.words import candidate_name
 from eigenwood.runs.record import ReduceRecord, Run
 
@@ -22,21 +22,21 @@ def run_summary(run: Run) -> Group:
     kinds = Counter(column.kind for column in run.columns if column.use == "feature")
     features = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     rows = f"{run.n_rows} rows: {run.split.n_train} to learn from, {run.split.n_test} put aside for the blind test"
-    telling = TELLINGS[run.task]
-    measures = telling.measures(run.assessment)
+    task_report = TASK_REPORTS[run.task]
+    measures = task_report.measures(run.assessment)
     return Group(
         f"{run.table}: predict {run.target!r} from {features} columns",
         rows,
         candidates_table(run),
         Certificate.from_dict(run.certificate),
         *([measures_table(measures)] if measures else []),
-        telling.verdict(run.assessment, run.split.n_test),
+        task_report.verdict(run.assessment, run.split.n_test),
     )
 
 
 def candidates_table(run: Run) -> Table:
     """Return the candidates with their scores on the validation folds; the chosen one is marked."""
-    score, written = TELLINGS[run.task].score, TELLINGS[run.task].written
+    score, written = TASK_REPORTS[run.task].score, TASK_REPORTS[run.task].written
     table = Table(title=f"candidates, {run.n_folds}-fold cross-validation")
     for heading in ("", "candidate", f"mean {score}", "folds", "seconds"):
         table.add_column(heading, justify="left" if heading in ("", "candidate") else "right")

@@ -29,7 +29,8 @@ from eigenwood.data.genotypes import Genotypes
 from eigenwood.data.row_blocks import Blocks
 from eigenwood.errors import InputError
 from eigenwood.estimators.pca import PCA
-from eigenwood.estimators.pca_gate import observed_means, record_columns, standard_scale
+from eigenwood.estimators.pca.input_checks import observed_means, record_columns
+from eigenwood.estimators.pca.scaling import standard_scale
 from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP
 from eigenwood.runs.names import METHOD_NAMES, SCALE_NAMES
 from eigenwood.validation.arrays import check_room

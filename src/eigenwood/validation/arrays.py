@@ -136,10 +136,20 @@ def check_is_a_table(who: str, X: Any) -> None:
         )
 
 
+def through_narwhals(given: Any, **kinds: bool) -> Any:
+    """Return a frame or a column of one behind the face that they share; anything else as it is.
+
+    Arrays and lists are not even asked: to find out that they are no frames takes longer than to fit a small tree.
+    """
+    if isinstance(given, (np.ndarray, list, tuple)) or sparse.issparse(given):
+        return given
+    return nw.from_native(given, pass_through=True, **kinds)
+
+
 def frame_of(who: str, X: Any) -> nw.DataFrame | None:
     """Return a pandas, polars or pyarrow frame behind the face that they share; None for anything else."""
     try:
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        frame = through_narwhals(X, eager_only=True)
     except nw.exceptions.DuplicateError:
         raise InputError(f"{who}: X must have columns of different names; got one name twice.") from None
     return frame if isinstance(frame, nw.DataFrame) else None

@@ -1,4 +1,4 @@
-"""The gate for rows with numbers and categories, as trees read them.
+"""Checks of rows with numbers and categories, as trees read them.
 
     age    job                 age    job                categories_
     39     "clerk"             39     0                  [None, ["clerk", "farmer", None]]
@@ -6,7 +6,7 @@
     38     (missing)           38     2                  a missing category is a category, the last one
     (later) "pilot"            …     -1                  never seen: -1
 
-Which columns are categories is said by ``categorical_features``, or by a frame: its strings and categoricals are.
+Which columns are categories follows from ``categorical_features``, or from a frame: its strings and categoricals.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def mixed_frame(estimator: Any, frame: nw.DataFrame, chosen: Any, known: list[La
 
 
 def is_category(dtype: Any) -> bool:
-    """Return whether a column of this type is a category when nothing else is said."""
+    """Return whether a column of this type is a category by default."""
     return dtype in (nw.String, nw.Categorical, nw.Enum)
 
 
@@ -216,7 +216,7 @@ def check_kind(who: str, name: Any, labels: Labels, other: type, got: str) -> No
 
 
 def coded_grid(grid: Any, categories: list[Labels | None]) -> np.ndarray:
-    """Return values of some columns, one line for each point of a grid, as numbers and codes."""
+    """Return values of some columns, one row for each point of a grid, as numbers and codes."""
     columns = np.asarray(grid).T
     return np.column_stack([coded_values(values, labels) for values, labels in zip(columns, categories, strict=True)])
 

@@ -1,4 +1,4 @@
-"""The gate for ensembles: learners, metrics, and rows that are handed on to learners as they are."""
+"""Checks of learners, of metrics, and of rows that are handed on to learners as they are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from eigenwood.errors import InputError
-from eigenwood.validation.arrays import check_finite, check_is_a_table, check_matrix, frame_of, one_sentence
+from eigenwood.validation.arrays import (
+    check_finite,
+    check_is_a_table,
+    check_matrix,
+    frame_of,
+    one_sentence,
+    through_narwhals,
+)
 from eigenwood.validation.categories import Mixed, check_mixed
 
 CLASSIFIER = "classifier"
@@ -57,8 +64,8 @@ class Handed(NamedTuple):
 def check_handed(estimator: Any, X: Any, *, finite: bool) -> Handed:
     """Return rows to learn from; names and number of columns are recorded.
 
-    ``finite`` is True where the learners are known to refuse infinity, which is then said here, in the words of the
-    whole table. Other learners may be able to use it, or repair it.
+    ``finite`` is True where the learners are known to refuse infinity, which is then reported here, for the
+    complete table. Other learners may be able to use it, or repair it.
     """
     who = type(estimator).__name__
     mixed = check_mixed(estimator, X)
@@ -72,7 +79,7 @@ def check_handed(estimator: Any, X: Any, *, finite: bool) -> Handed:
 
 
 def check_query(estimator: Any, X: Any, *, has_text: bool, finite: bool) -> Any:
-    """Return rows to be asked about, of the kind that ``fit`` got."""
+    """Return rows to predict, of the kind that ``fit`` got."""
     who = type(estimator).__name__
     check_is_a_table(who, X)
     try:
@@ -101,15 +108,15 @@ def by_columns(X: Any) -> Any:
 
 def part_of(X: Any, rows: np.ndarray | None, features: np.ndarray | None) -> Any:
     """Return some rows and columns of an array, a sparse matrix or a frame; None is all of them."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = through_narwhals(X, eager_only=True)
     if isinstance(frame, nw.DataFrame):
-        frame = frame if features is None else columns_of(frame, features)
+        frame = frame if features is None else selected_columns(frame, features)
         return (frame if rows is None else frame[rows.tolist(), :]).to_native()
     X = X if rows is None else X[rows]
     return X if features is None else X[:, features]
 
 
-def columns_of(frame: nw.DataFrame, features: np.ndarray) -> nw.DataFrame:
+def selected_columns(frame: nw.DataFrame, features: np.ndarray) -> nw.DataFrame:
     """Return some columns of a frame; one that comes again gets a name of its own."""
     if np.unique(features).size == features.size:
         return frame[:, features.tolist()]
@@ -136,13 +143,13 @@ def check_classifier(who: str, learner: Any) -> None:
         raise InputError(f"{who}: estimator must be a classifier; got {name} ({kind.replace('_', ' ')}).")
 
 
-def check_codes(who: str, said: Any, n_classes: int) -> np.ndarray:
-    """Return the classes that a learner says, as the codes they had when it learnt them."""
-    said = np.asarray(said)
-    codes = said.astype(np.intp) if said.dtype.kind in "biuf" else np.full(said.shape, -1)
-    wrong = (codes != said) | (codes < 0) | (codes >= n_classes)
+def check_codes(who: str, predicted: Any, n_classes: int) -> np.ndarray:
+    """Return the classes that a learner predicts, as the codes they had when it learnt them."""
+    pred = np.asarray(predicted)
+    codes = pred.astype(np.intp) if pred.dtype.kind in "biuf" else np.full(pred.shape, -1)
+    wrong = (codes != pred) | (codes < 0) | (codes >= n_classes)
     if wrong.any():
-        raise InputError(f"{who}: estimator must say classes that it learnt; got {said[wrong].tolist()[0]!r}.")
+        raise InputError(f"{who}: estimator must predict classes that it learnt; got {pred[wrong].tolist()[0]!r}.")
     return codes
 
 

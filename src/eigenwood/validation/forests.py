@@ -1,18 +1,19 @@
 """The rule for the trees of a forest (``core.forest.packing.Forest``) from a model file.
 
-A forest is a row of arrays that say things of each other: bits give the shape of the trees, codes point into tables,
-counts cut lists. Kernels read them without looking, so every one of these sayings is checked here, in an order in
+A forest is a set of arrays that refer to each other: bits give the shape of the trees, codes point into tables,
+counts divide lists. Kernels read them without looking, so all of this is checked here, in an order in
 which each check may trust those before it: types, trees, lengths, shape, questions, leaves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from eigenwood.errors import InputError
 from eigenwood.validation.state import Sizes, agreed
 from eigenwood.validation.targets import LARGEST_AMOUNT
 
@@ -23,7 +24,7 @@ NUMBERS = (*WHOLE, "float32", "float64")
 MOST_NODES = 2**31 - 1  # a node has an int32 as its number,
 MOST_TREE_NODES = 2**30 - 1  # and the way to the right, twice, another
 ROUNDING = 1e-6  # of shares that sum to 1
-LARGEST_MEAN = 2.0 * LARGEST_AMOUNT  # a mean of amounts may be rounded up
+LARGEST_MEAN = 2.0 * LARGEST_AMOUNT  # a mean may be rounded up
 
 
 class Counts(NamedTuple):
@@ -95,7 +96,7 @@ class ForestNodes:
         return next((problem for problem in self._problems(value, sizes) if problem), None)
 
     def _problems(self, forest: Any, sizes: Sizes) -> Iterator[str | None]:
-        """Yield what each check says; it is asked for no more after the first problem."""
+        """Yield the result of each check; the caller stops at the first problem."""
         yield types_problem(forest)
         yield self._criterion_problem(forest)
         yield trees_problem(forest.node_start)
@@ -109,7 +110,7 @@ class ForestNodes:
         yield values_problem(forest, counts)
         if not agreed((self.n_values,), forest.value.shape[1:], sizes):
             yield f"must have {sizes[self.n_values]} values for each leaf; got {forest.value.shape[1]}"
-        yield shares_problem(forest) if int(forest.criterion[0]) in SHARES else amounts_problem(forest)
+        yield shares_problem(forest) if int(forest.criterion[0]) in SHARES else means_problem(forest)
         yield impurities_problem(forest, counts)
         yield bits_problem(forest, counts)
 
@@ -195,7 +196,7 @@ def open_places(inner: np.ndarray, n_nodes: int) -> np.ndarray:
 
 
 def questions_problem(forest: Any, n_features: int) -> str | None:
-    """Return whether a column is asked that is not there; a walk looks at the first one even at a leaf."""
+    """Return whether a column is asked that is not there; prediction reads the first column even at a leaf."""
     most = int(forest.feature.max(initial=0))
     return None if most < n_features else f"must ask about features below {n_features}; got {most}"
 
@@ -262,8 +263,8 @@ def shares_problem(forest: Any) -> str | None:
     return None if is_right else "must have shares of classes from 0 to 1 that sum to 1"
 
 
-def amounts_problem(forest: Any) -> str | None:
-    """Return whether values are no amounts, one for each output, that can be squared and added up."""
+def means_problem(forest: Any) -> str | None:
+    """Return whether values are not one number for each output that can be squared and added up."""
     least, most = float(forest.value.min()), float(forest.value.max())
     if forest.output_start.size != forest.value.shape[1] + 1:
         return "must have one value for each output"
@@ -290,3 +291,29 @@ def forest_lists_known_categories(forest: Any, n_labels: np.ndarray) -> bool:
     if ((asked >= 0) != (n_listed > 0)).any():
         return False
     return bool((forest.categories < np.repeat(asked, n_listed)).all())
+
+
+def check_forest_values(
+    who: str, output_sizes: Sequence[int], n_outputs: int, class_lists: Sequence[np.ndarray]
+) -> None:
+    """Raise unless the leaves of a forest have one value for each class, or for each output of numbers."""
+    expected = [labels.size for labels in class_lists] if class_lists else [1] * len(output_sizes)
+    if n_outputs != len(output_sizes) or list(output_sizes) != expected:
+        raise InputError(f"{who}: forest_ must have one value for each class or output.")
+
+
+def check_forest(
+    who: str, forest: Any, n_labels: np.ndarray, *, is_bounded: bool, criterion: tuple[str, int], no_threshold: float
+) -> None:
+    """Raise unless the trees of a forest agree with its columns and parameters; ``criterion`` is its name and code."""
+    if not forest_lists_known_categories(forest, n_labels):
+        raise InputError(f"{who}: forest_ must list known categories, ascending, where a category is asked.")
+    if bool(forest.bounded[0]) != is_bounded:
+        raise InputError(f"{who}: forest_ must be bounded if monotonic_cst has signs, and only then.")
+    if forest.n_listed.size > 0 and (forest.threshold[forest.n_listed > 0] != no_threshold).any():
+        raise InputError(f"{who}: forest_ must have no threshold where a category is asked.")
+    if forest.chained.any():
+        raise InputError(f"{who}: forest_ must have no chains of questions.")
+    name, code = criterion
+    if int(forest.criterion[0]) != code:
+        raise InputError(f"{who}: forest_ must have grown by criterion={name!r}; got another.")

@@ -1,4 +1,4 @@
-"""The gate for tables with more than numbers: each column of a frame is numbers or texts."""
+"""Checks of tables with more than numbers: each column of a frame is numbers or texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eigenwood.errors import InputError
 from eigenwood.validation.arrays import check_finite, column_values, frame_of, one_sentence
 
 
-class Columns(NamedTuple):
+class FrameColumns(NamedTuple):
     """The columns of a table by kind, in their order."""
 
     numbers: np.ndarray  # (n_rows, n_numbers) float, NaN for missing
@@ -20,7 +20,9 @@ class Columns(NamedTuple):
     is_number: np.ndarray  # (n_columns,) bool
 
 
-def check_columns(estimator: Any, X: Any, is_number: np.ndarray | None, *, reset: bool, missing_text: str) -> Columns:
+def check_columns(
+    estimator: Any, X: Any, is_number: np.ndarray | None, *, reset: bool, missing_text: str
+) -> FrameColumns:
     """Return the columns of a pandas, polars or pyarrow frame; ``is_number`` are the kinds known from fit."""
     who = type(estimator).__name__
     frame = frame_of(who, X)
@@ -44,7 +46,7 @@ def check_columns(estimator: Any, X: Any, is_number: np.ndarray | None, *, reset
     names = np.array([column.name for column, number in kinds if number], dtype=object)
     check_finite(who, table, names, missing=True)
     words = np.column_stack(texts) if texts else np.empty((len(frame), 0), dtype=object)
-    return Columns(table, words, is_number)
+    return FrameColumns(table, words, is_number)
 
 
 def holds_numbers(dtype: Any) -> bool:
@@ -64,3 +66,19 @@ def texts_of(column: nw.Series, missing_text: str) -> np.ndarray:
     nulls = column.is_null().to_list()
     values = [missing_text if null else str(value) for value, null in zip(column.to_list(), nulls, strict=True)]
     return np.array(values, dtype=object)
+
+
+def check_encoder_state(
+    who: str, is_number: np.ndarray, fill: np.ndarray, scale: np.ndarray, categories: list[list[str]]
+) -> None:
+    """Raise unless the fitted attributes of an encoder agree with each other."""
+    n_numbers, n_texts = int(is_number.sum()), int((~is_number).sum())
+    if fill.size != n_numbers or len(categories) != n_texts:
+        raise InputError(
+            f"{who}: is_number_ must tell of {fill.size} columns of numbers and {len(categories)} of categories; "
+            f"got {n_numbers} and {n_texts}."
+        )
+    if not (scale > 0).all():
+        raise InputError(f"{who}: scale_ must be above 0; got {scale.min()}.")
+    if not all(names and names == sorted(set(names)) for names in categories):
+        raise InputError(f"{who}: categories_ must be sorted, different and not empty; got others.")

@@ -165,3 +165,14 @@ def check_symmetric(who: str, K: np.ndarray, what: str, places: np.ndarray | Non
                 f"{who}: {what} must be symmetric; got {K[i, j]:.6g} for rows {first} and {second}, and {K[j, i]:.6g} "
                 "the other way round."
             )
+
+
+def check_support_vectors(
+    who: str, is_precomputed: bool, support: np.ndarray, vectors_shape: tuple[int, ...], n_features: int
+) -> None:
+    """Raise unless the support vectors of a model file are as many and as wide as it says; none if precomputed."""
+    expected = (0, 0) if is_precomputed else (support.size, n_features)
+    if vectors_shape != expected:
+        raise InputError(f"{who}: support_vectors_ must have shape {expected}; got {vectors_shape}.")
+    if is_precomputed and support.size and support.max() >= n_features:
+        raise InputError(f"{who}: support_ must be below {n_features}; got {support.max()}.")

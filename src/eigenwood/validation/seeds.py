@@ -18,7 +18,9 @@ def integer_seeds(random_state: Any, n_seeds: int) -> np.ndarray:
     >>> integer_seeds(0, 2)
     array([2357136044, 2546248239])
     """
-    return _generator(random_state).randint(2**32, size=n_seeds, dtype=np.uint32).astype(np.int64)
+    generator = _generator(random_state)
+    # one by one: for so few, an array of them takes several times as long to make
+    return np.array([int(generator.randint(2**32, dtype=np.uint32)) for _ in range(n_seeds)], dtype=np.int64)
 
 
 def _generator(random_state: Any) -> np.random.RandomState:

@@ -1,4 +1,4 @@
-"""The gate for y: labels become codes 0, 1, 2, … before the core, and labels again after it."""
+"""Checks of y: labels become codes 0, 1, 2, … before the core, and labels again after it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from eigenwood.errors import InputError
-from eigenwood.validation.arrays import check_rows, check_weights, column_values, one_line, one_sentence
+from eigenwood.validation.arrays import (
+    check_rows,
+    check_weights,
+    column_values,
+    one_line,
+    one_sentence,
+    through_narwhals,
+)
 
 LARGEST_AMOUNT = 1e150  # its square can be added up
 LEAST_WEIGHT, LEAST_LARGEST, LARGEST_WEIGHT = 1e-90, 1e-60, 1e90  # products of three are finite and not 0
@@ -114,7 +121,7 @@ def output_columns(estimator: Any, y: Any) -> list[Any]:
         raise InputError(f"{who}: it requires y to be passed, but the target y is None.")
     if sparse.issparse(y):
         raise TypeError(f"{who}: y must be dense; got a sparse matrix.")
-    given = nw.from_native(y, eager_only=True, allow_series=True, pass_through=True)
+    given = through_narwhals(y, eager_only=True, allow_series=True)
     if isinstance(given, nw.DataFrame):
         return [column.to_native() for column in given.iter_columns()]
     if isinstance(given, nw.Series):
@@ -131,23 +138,23 @@ def output_columns(estimator: Any, y: Any) -> list[Any]:
 def check_amounts(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
     """Return y as finite numbers of shape (n_rows, n_outputs)."""
     who = type(estimator).__name__
-    amounts = np.column_stack([amounts_of(who, column) for column in output_columns(estimator, y)])
-    if amounts.shape[0] != n_rows:
-        raise InputError(f"{who}: y must have one amount for each of the {n_rows} rows; got {amounts.shape[0]}.")
-    if not np.isfinite(amounts).all():
-        wrong = amounts[~np.isfinite(amounts)][0]
+    numbers = np.column_stack([column_numbers(who, column) for column in output_columns(estimator, y)])
+    if numbers.shape[0] != n_rows:
+        raise InputError(f"{who}: y must have one number for each of the {n_rows} rows; got {numbers.shape[0]}.")
+    if not np.isfinite(numbers).all():
+        wrong = numbers[~np.isfinite(numbers)][0]
         raise InputError(f"{who}: y must be finite; got {'NaN' if np.isnan(wrong) else 'inf (infinity)'}.")
-    if np.abs(amounts).max() > LARGEST_AMOUNT:
+    if np.abs(numbers).max() > LARGEST_AMOUNT:
         raise InputError(
             f"{who}: y must hold numbers of size at most {LARGEST_AMOUNT:g}, to be squared; "
-            f"got {np.abs(amounts).max():.2g}."
+            f"got {np.abs(numbers).max():.2g}."
         )
-    return amounts
+    return numbers
 
 
-def amounts_of(who: str, column: Any) -> np.ndarray:
+def column_numbers(who: str, column: Any) -> np.ndarray:
     """Return one column of y as numbers, NaN where one is missing."""
-    series = nw.from_native(column, series_only=True, pass_through=True)
+    series = through_narwhals(column, series_only=True)
     try:
         values = np.asarray(column_values(series) if isinstance(series, nw.Series) else label_array(column))
         if values.dtype.kind not in "cMm":
@@ -158,15 +165,15 @@ def amounts_of(who: str, column: Any) -> np.ndarray:
     raise InputError(f"{who}: y must hold numbers; got {problem}.")
 
 
-def check_counts(estimator: Any, amounts: np.ndarray) -> None:
-    """Raise unless amounts can come from Poisson's distribution."""
+def check_counts(estimator: Any, numbers: np.ndarray) -> None:
+    """Raise unless y can come from Poisson's distribution."""
     who = type(estimator).__name__
-    if amounts.min() < 0:
+    if numbers.min() < 0:
         raise InputError(
             f"{who}: Some value(s) of y are negative which is not allowed for Poisson regression; "
-            f"got {amounts.min():g}."
+            f"got {numbers.min():g}."
         )
-    if (amounts.sum(axis=0) <= 0).any():
+    if (numbers.sum(axis=0) <= 0).any():
         raise InputError(f"{who}: Sum of y is not strictly positive which is necessary for Poisson regression; got 0.")
 
 
@@ -205,7 +212,7 @@ def check_weight_sizes(estimator: Any, weights: np.ndarray) -> np.ndarray:
 
 def label_array(y: Any) -> Any:
     """Return a list or a column of a frame as an array; NumPy alone would turn ["a", nan] into strings."""
-    series = nw.from_native(y, series_only=True, pass_through=True)
+    series = through_narwhals(y, series_only=True)
     if isinstance(series, nw.Series):
         y = series.to_list()
     elif hasattr(y, "to_pylist"):
@@ -242,7 +249,7 @@ def is_missing(label: Any) -> bool:
 def check_classes(estimator: Any, labels: np.ndarray, is_whole: bool = True) -> Classes:
     """Return the classes in ``labels``; at least two are needed to tell apart.
 
-    Where these are not the whole of y, rows without weight were left out.
+    Where these are not all of y, rows without weight were left out.
     """
     values, codes = np.unique(labels, return_inverse=True)
     if values.size < 2:
@@ -290,9 +297,16 @@ def class_weights(estimator: Any, class_weight: Any, data: Training) -> np.ndarr
     except (ValueError, TypeError) as problem:
         raise one_sentence(type(estimator).__name__, problem) from problem
     weights = data.weights * factors[codes]
-    if not weights.any():
-        raise InputError(f"{type(estimator).__name__}: class_weight must leave some row a weight above 0; got none.")
+    check_weighted_rows(type(estimator).__name__, weights)
     return weights
+
+
+def check_weighted_rows(who: str, weights: np.ndarray) -> np.ndarray:
+    """Return the rows whose weight, times that of their classes, is above 0; there must be some."""
+    rows = np.flatnonzero(weights)
+    if rows.size == 0:
+        raise InputError(f"{who}: class_weight must leave some row a weight above 0; got none.")
+    return rows
 
 
 def one_against_rest(classes: Classes) -> np.ndarray:

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import chisquare
 
 from eigenwood.core.distinct import splitmix64
-from eigenwood.core.forest.bootstrap import GOLDEN, drawn_counts
+from eigenwood.core.forest.bootstrap import GOLDEN, Bootstrap, drawn_counts, drawn_rows
 
 NO_WEIGHTS = np.empty(0)
 MASK = (1 << 64) - 1
@@ -70,3 +70,17 @@ def test_seeds_that_are_neighbours_draw_other_rows():
 def test_a_weight_beside_which_others_are_nothing():
     counts = drawn_counts(np.uint64(0), 100, np.cumsum([1e-300, 1.0, 1e-300]), 3)
     assert counts.tolist() == [0, 100, 0]
+
+
+@pytest.mark.parametrize("weights", [np.ones(9), np.arange(1.0, 10.0)], ids=["even", "uneven"])
+def test_many_trees_draw_what_each_draws_alone(weights):
+    ends, places = NO_WEIGHTS if (weights == 1.0).all() else np.cumsum(weights), np.random.default_rng(0).permutation(9)
+    seeds = np.array([3, 5, 2**63], dtype=np.uint64)
+    rows, counts, starts = drawn_rows(seeds, Bootstrap(20, ends, places))
+    assert (starts[0], starts[-1]) == (0, rows.size)
+    for t, seed in enumerate(seeds):
+        alone = np.empty(9, dtype=np.int64)
+        alone[places] = drawn_counts(seed, 20, ends, 9)
+        own = slice(starts[t], starts[t + 1])
+        np.testing.assert_array_equal(rows[own], np.flatnonzero(alone))
+        np.testing.assert_array_equal(counts[own], alone[alone > 0])

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from numba import config
 
-from eigenwood.core.forest.grow_batch import WorkspacePool, grown_tree
+from eigenwood.core.forest.bootstrap import Bootstrap, drawn_counts
+from eigenwood.core.forest.grow_batch import (
+    BATCH_ROWS,
+    WorkspacePool,
+    batch_size,
+    grown_batch,
+    grown_tree,
+    is_for_batches,
+)
+from eigenwood.core.forest.packing import pack, pack_batch
 from eigenwood.core.tree import binning, grower
 from eigenwood.core.tree.binning import binned_dense
 from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, GINI, POISSON, SQUARED_ERROR, log_table
@@ -105,21 +114,21 @@ def test_a_room_that_was_used_is_as_good_as_a_new_one(monkeypatch, small, criter
             assert_same(grown_tree(*given, workspaces), grown_tree(*given, WorkspacePool()))
 
 
-def test_a_room_is_used_again_by_one_tree_at_a_time():
+def test_a_workspace_is_used_again_by_one_tree_at_a_time():
     binned, target, params = context(GINI)
     place = GrowthContext(binned, target, params, np.zeros(6, dtype=np.int64), np.empty(0), np.empty(0, dtype=np.int32))
     workspaces = WorkspacePool()
-    with workspaces.one_for(place) as first, workspaces.one_for(place) as second:
+    with workspaces.one_for(place, 300, 300) as first, workspaces.one_for(place, 300, 300) as second:
         assert first is not second
-    with workspaces.one_for(place) as again:
+    with workspaces.one_for(place, 300, 300) as again:
         assert again is first or again is second
     place = place._replace(params=params._replace(max_features=3))
-    with workspaces.one_for(place) as some:
+    with workspaces.one_for(place, 300, 300) as some:
         assert some is not first
         assert some is not second
-    with workspaces.one_for(place._replace(params=params._replace(max_features=2))) as fewer:
+    with workspaces.one_for(place._replace(params=params._replace(max_features=2)), 300, 300) as fewer:
         assert fewer is some
-    with workspaces.one_for(place._replace(params=params._replace(integer_weights=False))) as other:
+    with workspaces.one_for(place._replace(params=params._replace(integer_weights=False)), 300, 300) as other:
         assert other is not first
         assert other is not second
 
@@ -139,3 +148,44 @@ def test_rows_of_weight_zero_are_not_there():
     tree = grown_tree(binned, target, params, monotonic_cst, 0, logs, seed, WorkspacePool())
     other = target._replace(y=np.where(target.weights[:, None] > 0, target.y, 1e6))
     assert_same(grown_tree(binned, other, params, monotonic_cst, 0, logs, seed, WorkspacePool()), tree)
+
+
+@pytest.mark.parametrize("max_features", [6, 2], ids=["all", "some"])
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "squares"])
+def test_a_batch_is_its_trees_one_by_one(criterion, max_features):
+    n_rows, criterion = 60, CRITERIA[criterion]
+    binned, target, params = context(criterion, n_rows=n_rows, max_features=max_features, total_weight=float(n_rows))
+    monotonic_cst, seeds = np.zeros(6, dtype=np.int64), np.arange(5, dtype=np.uint64)
+    bootstrap = Bootstrap(n_rows, np.empty(0), np.random.default_rng(1).permutation(n_rows))
+    draws = np.zeros((seeds.size, n_rows))
+    for t, seed in enumerate(seeds):
+        draws[t, bootstrap.rows] = drawn_counts(seed + np.uint64(100), n_rows, np.empty(0), n_rows)
+    targets = [target._replace(weights=weights) for weights in draws]
+    logs, workspaces = log_table(targets[0], params), WorkspacePool()
+    shared = GrowthContext(binned, target, params, monotonic_cst, logs, np.empty(0, dtype=np.int32))
+    alone = [
+        grown_tree(binned, own, params, monotonic_cst, 0, logs, seed, WorkspacePool())
+        for own, seed in zip(targets, seeds, strict=True)
+    ]
+    for _ in range(2):  # nothing of a batch is left for the next
+        trees, starts = grown_batch(shared, bootstrap, seeds + np.uint64(100), seeds, workspaces)
+        assert_same(
+            pack_batch(trees, starts, criterion, target.starts), pack(alone, criterion, target.starts)
+        )  # fmt: skip
+        np.testing.assert_array_equal(trees.impurity, np.concatenate([tree.impurity for tree in alone]))
+
+
+def test_which_trees_grow_in_batches_and_how_many():
+    def is_for(n_rows=50, **params):
+        binned, target, params = context(GINI, n_rows, **params)
+        return is_for_batches(
+            GrowthContext(binned, target, params, np.zeros(6, dtype=np.int64), np.empty(0), np.empty(0))
+        )
+
+    assert is_for()
+    assert is_for(4096)
+    assert not is_for(4097)  # a large node comes first
+    assert not is_for(n_categories=4)
+    assert not is_for(at_random=True)
+    assert not is_for(integer_weights=False)
+    assert (batch_size(1), batch_size(400), batch_size(4096)) == (BATCH_ROWS, BATCH_ROWS // 400, 1)

@@ -6,7 +6,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from eigenwood.core.forest.packing import distinct_rows, joined, narrowed, pack, right_children, tree_at
+from eigenwood.core.forest.packing import (
+    PackedTree,
+    distinct_rows,
+    forest_of,
+    joined,
+    narrowed,
+    pack,
+    right_children,
+    tree_at,
+)
 from eigenwood.core.tree.criteria import GINI, SQUARED_ERROR
 from eigenwood.core.tree.structure import preorder
 from eigenwood.core.tree.types import LEAF
@@ -103,6 +112,15 @@ def test_packing_again_changes_nothing(case):
 
 def test_joined_forests_are_the_forest_of_all_trees(case):
     assert_same(joined(packed_case(case, case.trees[:1]), packed_case(case, case.trees[1:])), packed_case(case))
+
+
+def test_some_trees_of_several_forests_are_a_forest(case):
+    one, other = packed_case(case), packed_case(case, case.trees[::-1])
+    n = len(case.trees)
+    taken = [PackedTree(other, n - 1), *(PackedTree(one, i) for i in range(n)), PackedTree(other, 1)]
+    expected = packed_case(case, [case.trees[0], *case.trees, case.trees[::-1][1]])
+    assert_same(forest_of(taken), expected)
+    assert_same(forest_of([PackedTree(one, i) for i in range(n)]), one)
 
 
 def test_trees_of_one_leaf():

@@ -41,11 +41,11 @@ def test_a_given_matrix_is_looked_up(dtype, n_threads):
     assert at_once(source.exact_scores(ROWS, CHANGE, OF)).dtype == np.float64
 
 
-def test_of_a_given_matrix_nothing_is_set_aside():
+def test_of_a_given_matrix_nothing_is_shrunk_away():
     source = GivenRows(K)
-    source.set_aside_all_but(np.array([1, 2]))
+    source.shrink_to(np.array([1, 2]))
     assert_array_equal(source.columns, np.arange(11))
-    source.bring_back(np.array([3]))
+    source.unshrink(np.array([3]))
     assert_array_equal(source.columns, np.arange(11))
     assert_allclose(added(source), CHANGE @ K[ROWS], atol=1e-14)
 
@@ -64,15 +64,15 @@ def test_inner_products(form, dtype):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_columns_are_set_aside_and_come_back(form):
+def test_columns_are_shrunk_away_and_come_back(form):
     rows = form(X)
     source, expected = LinearRows(rows), K if sparse.issparse(rows) else CENTRED
-    source.set_aside_all_but(np.array([2, 3, 8]))
+    source.shrink_to(np.array([2, 3, 8]))
     assert_allclose(added(source, 3), CHANGE @ expected[np.ix_(ROWS, [2, 3, 8])], atol=1e-13)
-    source.bring_back(np.array([0, 3]))
+    source.unshrink(np.array([0, 3]))
     assert_array_equal(source.columns, [0, 2, 3, 8])
     assert_allclose(added(source, 4), CHANGE @ expected[np.ix_(ROWS, [0, 2, 3, 8])], atol=1e-13)
-    source.bring_back(np.arange(11))
+    source.unshrink(np.arange(11))
     assert_allclose(added(source), CHANGE @ expected[ROWS], atol=1e-13)
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from eigenwood.core.kernels.functions import LAPLACIAN, LINEAR, POLYNOMIAL, RBF_LESS_ONE, SIGMOID, Kernel
 from eigenwood.core.kernels.plain import GivenRows, LinearRows
-from eigenwood.core.kernels.recent import Part, RecentRows, kernel_table
+from eigenwood.core.kernels.row_cache import KernelRowCache, Part, kernel_table
 from eigenwood.core.margin import dual_svm
 from eigenwood.core.margin.dual_svm import (
     Dual,
@@ -52,8 +52,8 @@ def gaussian_gram(X, gamma=0.5):
     return naive_kernels.gram(X, X, lambda x, z: naive_kernels.rbf(x, z, gamma))
 
 
-def recent(X, kernel=GAUSSIAN, max_bytes=1e9, n_threads=1):
-    return RecentRows(kernel_table(X, kernel), (Part(0, X.shape[0]),), max_bytes, n_threads)
+def cached(X, kernel=GAUSSIAN, max_bytes=1e9, n_threads=1):
+    return KernelRowCache(kernel_table(X, kernel), (Part(0, X.shape[0]),), max_bytes, n_threads)
 
 
 def steps_of(rows, dual, tol=1e-3, max_steps=ENOUGH, start=None, **rule):
@@ -79,7 +79,7 @@ def violation_of(dual, K, beta):
 def assert_solves(dual, K, step, tol):
     """The step is feasible, finished, and by its own K and β the conditions hold."""
     assert step.converged
-    assert not step.aside.any()
+    assert not step.shrunk.any()
     assert (dual.low <= step.beta).all()
     assert (step.beta <= dual.high).all()
     assert abs(step.beta.sum()) <= 1e-12 * max(np.abs(step.beta).sum(), 1.0)
@@ -226,7 +226,7 @@ def test_every_round_is_feasible_and_none_loses(seed, power, gamma, kind, most_m
 
 def test_the_steps_count_rounds_and_moves():
     X, signs, _, costs = drawn(1, n_rows=20)
-    steps = steps_of(recent(X), class_dual(signs, costs), most_members=6)
+    steps = steps_of(cached(X), class_dual(signs, costs), most_members=6)
     assert [step.n_rounds for step in steps] == list(range(len(steps)))
     assert steps[0].n_steps == 0
     assert not steps[0].beta.any()
@@ -235,7 +235,7 @@ def test_the_steps_count_rounds_and_moves():
 
 def test_a_step_keeps_what_it_had():
     X, signs, _, costs = drawn(1, n_rows=20)
-    steps = dual_svm_steps(recent(X), class_dual(signs, costs), DualRule(1e-3, ENOUGH, most_members=4))
+    steps = dual_svm_steps(cached(X), class_dual(signs, costs), DualRule(1e-3, ENOUGH, most_members=4))
     first = next(steps)
     list(steps)
     assert not first.beta.any()
@@ -244,15 +244,15 @@ def test_a_step_keeps_what_it_had():
 
 def in_small_pieces(monkeypatch):
     """Let a few rows take several pieces."""
-    sizes = (("recent", "BLOCK_COLUMNS", 8), ("recent", "TILE_COLUMNS", 4), ("recent", "TILE_ROWS", 2))
+    sizes = (("row_cache", "BLOCK_COLUMNS", 8), ("row_cache", "TILE_COLUMNS", 4), ("row_cache", "TILE_ROWS", 2))
     for file, name, size in (*sizes, ("sums", "BLOCK_ROWS", 4), ("plain", "BLOCK_ROWS", 4)):
         monkeypatch.setattr(f"eigenwood.core.kernels.{file}.{name}", size)
 
 
 MADE = {
-    "rbf": lambda X: recent(X),
-    "parts": lambda X: RecentRows(kernel_table(X, GAUSSIAN), (Part(0, 17), Part(17, X.shape[0])), 1e9),
-    "function": lambda X: recent(X, kernel_function),
+    "rbf": lambda X: cached(X),
+    "parts": lambda X: KernelRowCache(kernel_table(X, GAUSSIAN), (Part(0, 17), Part(17, X.shape[0])), 1e9),
+    "function": lambda X: cached(X, kernel_function),
     "given": lambda X: GivenRows(gaussian_gram(X)),
 }
 
@@ -260,7 +260,7 @@ MADE = {
 @pytest.mark.parametrize("kind", ["classes", "squared classes", "amounts"])
 @pytest.mark.parametrize("made", MADE)
 def test_every_step_can_be_the_model(made, kind, eager, monkeypatch):
-    """In the middle of rounds too: a feasible point, with the true scores of all rows that are not set aside."""
+    """In the middle of rounds too: a feasible point, with the true scores of all rows that are not shrunk away."""
     in_small_pieces(monkeypatch)
     X, signs, amounts, costs = drawn(20, n_rows=40)
     squared = kind.startswith("squared")
@@ -271,7 +271,7 @@ def test_every_step_can_be_the_model(made, kind, eager, monkeypatch):
         assert (dual.low <= step.beta).all()
         assert (step.beta <= dual.high).all()
         assert abs(step.beta.sum()) <= 1e-12 * max(np.abs(step.beta).sum(), 1.0)
-        assert_allclose(step.scores[~step.aside], (K @ step.beta)[~step.aside] - step.beta.sum(), atol=1e-4)
+        assert_allclose(step.scores[~step.shrunk], (K @ step.beta)[~step.shrunk] - step.beta.sum(), atol=1e-4)
         assert dual_of(dual, K, step.beta) >= best - 1e-9
         best = max(best, dual_of(dual, K, step.beta))
     whole = [step for step in seen if step.whole]
@@ -281,19 +281,19 @@ def test_every_step_can_be_the_model(made, kind, eager, monkeypatch):
 
 
 def test_what_is_due_is_said_before_it_is_done_and_not_again(eager, monkeypatch):
-    """So whoever has the time for the scores of rows set aside is not stopped in the middle of computing them."""
+    """So whoever has the time for the scores of rows shrunk away is not stopped in the middle of computing them."""
     in_small_pieces(monkeypatch)
     X, signs, _, costs = drawn(20, n_rows=40)
-    steps = dual_svm_steps(recent(X), class_dual(signs, 3.0 * costs), DualRule(1e-5, ENOUGH, most_members=4))
+    steps = dual_svm_steps(cached(X), class_dual(signs, 3.0 * costs), DualRule(1e-5, ENOUGH, most_members=4))
     n_said = n_going_on = 0
     before = next(steps)
     for step in steps:
-        n_aside = np.count_nonzero(step.aside)
-        if step.due == 0 and n_aside:
-            assert before.due >= n_aside or before.due == 0
+        n_shrunk = np.count_nonzero(step.shrunk)
+        if step.due == 0 and n_shrunk:
+            assert before.due >= n_shrunk or before.due == 0
             n_going_on += 1
         else:
-            assert step.due >= n_aside
+            assert step.due >= n_shrunk
             n_said += step.due > 0
         before = step
     assert n_said > 0
@@ -313,7 +313,7 @@ def test_no_piece_is_large(monkeypatch):
 
     X, signs, _, costs = drawn(21, n_rows=60)
     rule = DualRule(1e-5, ENOUGH, most_members=12)
-    steps = dual_svm_steps(recent(X, telling), class_dual(signs, costs), rule)
+    steps = dual_svm_steps(cached(X, telling), class_dual(signs, costs), rule)
     next(steps)
     pieces = []
     while True:
@@ -326,13 +326,13 @@ def test_no_piece_is_large(monkeypatch):
 
 
 def test_a_small_step_is_a_first_round_of_few(monkeypatch):
-    """Wherever somebody left: what was kept and known by then is not trusted."""
+    """Wherever somebody left: what was kept and given by then is not trusted."""
     in_small_pieces(monkeypatch)
     X, signs, _, costs = drawn(22, n_rows=40)
     dual, K = class_dual(signs, costs), gaussian_gram(X)
     unwritten = np.full((20, 20), np.nan, dtype=np.float32)
     for parts in ((Part(0, 40),), (Part(0, 20, unwritten), Part(20, 40, unwritten))):
-        rows = RecentRows(kernel_table(X, GAUSSIAN), parts, 1e9)
+        rows = KernelRowCache(kernel_table(X, GAUSSIAN), parts, 1e9)
         steps = dual_svm_steps(rows, dual, DualRule(1e-5, ENOUGH))
         for _ in range(4):
             next(steps)
@@ -347,7 +347,7 @@ def test_a_small_step_is_a_first_round_of_few(monkeypatch):
 @pytest.mark.parametrize("max_steps", [0, 1, 7])
 def test_not_more_moves_than_allowed(max_steps):
     X, signs, _, costs = drawn(2, n_rows=20)
-    ours = solved(recent(X), class_dual(signs, costs), tol=1e-9, max_steps=max_steps, most_members=4)
+    ours = solved(cached(X), class_dual(signs, costs), tol=1e-9, max_steps=max_steps, most_members=4)
     assert ours.n_steps == max_steps
     assert not ours.converged
 
@@ -396,14 +396,14 @@ def test_the_kernel_is_what_it_says(kernel, simple, form):
     X, signs, _, costs = drawn(3, n_rows=16)
     X = np.where(np.abs(X) > 0.4, X, 0.0)
     K, dual = naive_kernels.gram(X, X, simple), class_dual(signs, costs)
-    ours = solved(recent(form(X), kernel), dual, most_members=6)
+    ours = solved(cached(form(X), kernel), dual, most_members=6)
     assert_solves(dual, K, ours, 1.1e-3)
 
 
 def test_a_function_of_the_user():
     X, signs, _, costs = drawn(4, n_rows=16)
     dual = class_dual(signs, costs)
-    ours = solved(recent(X, kernel_function), dual, tol=1e-9, most_members=6)
+    ours = solved(cached(X, kernel_function), dual, tol=1e-9, most_members=6)
     assert_solves(dual, gaussian_gram(X), ours, 1.1e-9)
 
 
@@ -423,14 +423,14 @@ def test_a_line_needs_no_matrix(shift, form):
 def test_memory_does_not_matter(max_bytes):
     X, signs, _, costs = drawn(6, n_rows=40)
     dual = class_dual(signs, costs)
-    ours = solved(recent(X, max_bytes=max_bytes), dual, tol=1e-5, most_members=8)
+    ours = solved(cached(X, max_bytes=max_bytes), dual, tol=1e-5, most_members=8)
     assert_solves(dual, gaussian_gram(X), ours, 1.3e-5)
 
 
 @pytest.mark.parametrize("n_threads", [2, 8])
-@pytest.mark.parametrize("make", [recent, lambda X, n_threads=1: LinearRows(X, n_threads)], ids=["rbf", "linear"])
+@pytest.mark.parametrize("make", [cached, lambda X, n_threads=1: LinearRows(X, n_threads)], ids=["rbf", "linear"])
 def test_threads_change_no_bit(make, n_threads, monkeypatch):
-    for file, name in (("recent", "BLOCK_COLUMNS"), ("recent", "TILE_ROWS"), ("plain", "BLOCK_ROWS")):
+    for file, name in (("row_cache", "BLOCK_COLUMNS"), ("row_cache", "TILE_ROWS"), ("plain", "BLOCK_ROWS")):
         monkeypatch.setattr(f"eigenwood.core.kernels.{file}.{name}", 16)
     X, signs, _, costs = drawn(7, n_rows=70)
     dual = class_dual(signs, costs)
@@ -440,29 +440,29 @@ def test_threads_change_no_bit(make, n_threads, monkeypatch):
     assert one.n_steps == many.n_steps
 
 
-# ---- setting aside -----------------------------------------------------------------------------------------------
+# ---- shrinking ---------------------------------------------------------------------------------------------------
 
 
-class Noting(RecentRows):
+class Noting(KernelRowCache):
     """Rows that note how many columns there were."""
 
     def __init__(self, *given):
-        self.sizes, self.n_brought_back, self.n_kept_then = [], 0, []
+        self.sizes, self.n_unshrunk, self.n_kept_then = [], 0, []
         super().__init__(*given)
 
-    def set_aside_all_but(self, columns):
+    def shrink_to(self, columns):
         self.n_kept_then.append(np.count_nonzero(self._slots >= 0))
-        super().set_aside_all_but(columns)
+        super().shrink_to(columns)
         self.sizes.append(columns.size)
 
-    def bring_back(self, columns):
-        super().bring_back(columns)
-        self.n_brought_back += 1
+    def unshrink(self, columns):
+        super().unshrink(columns)
+        self.n_unshrunk += 1
 
 
 @pytest.fixture
 def eager(monkeypatch):
-    """Columns are set aside as soon as there is one to be."""
+    """Columns are shrunk away as soon as there is one to be."""
     monkeypatch.setattr(dual_svm, "ADD_WORK", 1e9)
     monkeypatch.setattr(dual_svm, "WORTH", 0.999)
 
@@ -473,44 +473,44 @@ def noting(X, parts=None, max_bytes=1e9, kernel=GAUSSIAN):
 
 @pytest.mark.parametrize("max_bytes", [0, 800, 1e9], ids=["none kept", "some kept", "all kept"])
 @pytest.mark.parametrize("kernel", [GAUSSIAN, kernel_function], ids=["rbf", "function"])
-def test_who_is_set_aside_comes_back(eager, monkeypatch, max_bytes, kernel):
-    monkeypatch.setattr("eigenwood.core.kernels.recent.CHEAP", 0.0)  # what is needed again is kept at once
-    brought_back, kept = 0, 0
+def test_what_is_shrunk_away_comes_back(eager, monkeypatch, max_bytes, kernel):
+    monkeypatch.setattr("eigenwood.core.kernels.row_cache.CHEAP", 0.0)  # what is needed again is kept at once
+    n_unshrunk, kept = 0, 0
     for seed in range(3):
         X, signs, _, costs = drawn(seed, n_rows=40)
         dual, rows = class_dual(signs, 3.0 * costs), noting(X, max_bytes=max_bytes, kernel=kernel)
         steps = steps_of(rows, dual, tol=1e-5, most_members=4)
         assert_solves(dual, gaussian_gram(X), steps[-1], 1.3e-5)
         assert min(rows.sizes) < 40
-        assert any(step.aside.any() for step in steps)
+        assert any(step.shrunk.any() for step in steps)
         assert_allclose(steps[-1].scores, (gaussian_gram(X) - 1.0) @ steps[-1].beta, atol=1e-4)
-        brought_back, kept = brought_back + rows.n_brought_back, kept + max(rows.n_kept_then)
-    assert brought_back > 0
+        n_unshrunk, kept = n_unshrunk + rows.n_unshrunk, kept + max(rows.n_kept_then)
+    assert n_unshrunk > 0
     assert (kept > 0) == (max_bytes > 0)
 
 
-@pytest.mark.parametrize("make", [recent, LinearRows, lambda X: GivenRows(X @ X.T)], ids=["rbf", "linear", "given"])
-def test_setting_aside_changes_nothing_within_tol(eager, make):
+@pytest.mark.parametrize("make", [cached, LinearRows, lambda X: GivenRows(X @ X.T)], ids=["rbf", "linear", "given"])
+def test_shrinking_changes_nothing_within_tol(eager, make):
     X, signs, amounts, costs = drawn(8, n_rows=40)
     for dual in (class_dual(signs, costs), amount_dual(amounts, costs, 0.1), amount_dual(amounts, costs, 0.1, True)):
         with_, without = (solved(make(X), dual, tol=1e-4, shrinking=on, most_members=6) for on in (True, False))
         assert with_.converged
         assert without.converged
-        K = X @ X.T if make is not recent else gaussian_gram(X)
+        K = X @ X.T if make is not cached else gaussian_gram(X)
         assert violation_of(dual, K, with_.beta) <= 1.2e-4
         room = (np.minimum(dual.high, 20.0) - np.maximum(dual.low, -20.0)).sum()
         assert abs(dual_of(dual, K, with_.beta) - dual_of(dual, K, without.beta)) <= 1.2e-4 * room
 
 
-def test_known_values_serve_a_problem_of_two_parts(eager):
+def test_values_within_a_class_serve_a_problem_of_two_parts(eager):
     rng = np.random.default_rng(9)
     X, signs = rng.normal(size=(50, 2)), np.repeat([1.0, -1.0], [18, 22])
     slices = slice(5, 23), slice(28, 50)
     places = np.r_[slices]
     dual, K = class_dual(signs, np.full(40, 2.0)), gaussian_gram(X[places])
-    for known in (True, False):
+    for has_grams in (True, False):
         parts = tuple(
-            Part(s.start, s.stop, (gaussian_gram(X[s]) - 1.0).astype(np.float32) if known else None) for s in slices
+            Part(s.start, s.stop, (gaussian_gram(X[s]) - 1.0).astype(np.float32) if has_grams else None) for s in slices
         )
         rows = noting(X, parts)
         steps = steps_of(rows, dual, tol=1e-5, most_members=6)
@@ -523,12 +523,12 @@ def test_who_stops_early_is_measured_on_all_rows(eager):
     dual = class_dual(signs, costs)
     for max_steps in (20, 35, 50):
         steps = steps_of(noting(X), dual, tol=1e-5, max_steps=max_steps, most_members=4)
-        assert any(step.aside.any() for step in steps)
-        assert not steps[-1].aside.any()
+        assert any(step.shrunk.any() for step in steps)
+        assert not steps[-1].shrunk.any()
         assert violation_of(dual, gaussian_gram(X), steps[-1].beta) == pytest.approx(steps[-1].violation, abs=1e-5)
 
 
-def test_nobody_is_set_aside_where_nobody_violates(eager):
+def test_nothing_is_shrunk_away_where_nothing_violates(eager):
     # all are at a bound and none wishes to leave it: whoever leaves out those that do not violate leaves out all
     signs = np.array([1.0, -1.0, 1.0, -1.0])
     rows = noting(np.array([[0.0], [0.0], [1.0], [1.0]]))
@@ -541,7 +541,7 @@ def test_nobody_is_set_aside_where_nobody_violates(eager):
 # ---- a start, and rounding ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [recent, LinearRows, lambda X: GivenRows(X @ X.T)], ids=["rbf", "linear", "given"])
+@pytest.mark.parametrize("make", [cached, LinearRows, lambda X: GivenRows(X @ X.T)], ids=["rbf", "linear", "given"])
 def test_a_solution_is_a_start_that_needs_no_move(make):
     X, signs, _, costs = drawn(10, n_rows=30)
     dual = class_dual(signs, costs)
@@ -556,8 +556,8 @@ def test_a_solution_is_a_start_that_needs_no_move(make):
 def test_a_start_for_another_cost_leads_to_the_same_solution(factor):
     X, signs, _, costs = drawn(11, n_rows=30)
     before, dual = class_dual(signs, costs), class_dual(signs, factor * costs)
-    start = feasible(dual, factor * solved(recent(X), before).beta)
-    ours = solved(recent(X), dual, tol=1e-5, start=start)
+    start = feasible(dual, factor * solved(cached(X), before).beta)
+    ours = solved(cached(X), dual, tol=1e-5, start=start)
     assert_solves(dual, gaussian_gram(X), ours, 1.3e-5)
 
 
@@ -634,7 +634,7 @@ def test_far_from_the_origin_no_digit_is_lost():
     X, signs, _, costs = drawn(14, n_rows=30)
     dual = class_dual(signs, costs)
     for kernel in (GAUSSIAN, Kernel(LAPLACIAN, 0.5)):
-        ours = solved(recent(X + 1e6, kernel), dual, most_members=8)
+        ours = solved(cached(X + 1e6, kernel), dual, most_members=8)
         simple = naive_kernels.rbf if kernel is GAUSSIAN else naive_kernels.laplacian
         K = naive_kernels.gram(X, X, lambda x, z, simple=simple: simple(x, z, 0.5))
         assert violation_of(dual, K, ours.beta) <= 1.1e-3
@@ -644,7 +644,7 @@ def test_two_clusters_far_apart_are_solved_by_renewing_scores():
     X, signs, _, costs = drawn(15, n_rows=24)
     X[::2] += 3e4  # float32 has three digits left for what is within a cluster
     dual = class_dual(signs, costs)
-    ours = solved(recent(X), dual)
+    ours = solved(cached(X), dual)
     assert_solves(dual, gaussian_gram(X), ours, 1.5e-3)
 
 
@@ -658,7 +658,7 @@ def test_small_and_large_costs_and_widths(gamma, cost):
     X = rng.normal(size=(30, 2))
     signs = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)
     dual, K = class_dual(signs, np.full(30, cost)), gaussian_gram(X, gamma)
-    ours = solved(recent(X, Kernel(RBF_LESS_ONE, gamma)), dual, most_members=16)
+    ours = solved(cached(X, Kernel(RBF_LESS_ONE, gamma)), dual, most_members=16)
     assert_solves(dual, K, ours, 1.5e-3)
 
 
@@ -668,7 +668,7 @@ def test_small_and_large_costs_and_widths(gamma, cost):
 def test_the_same_rows_with_both_labels(kernel, cost, squared):
     X, signs, _, _ = drawn(17, n_rows=10)
     X, signs = np.vstack([3 * X, 3 * X]), np.concatenate([signs, -signs])
-    ours = solved(recent(X, kernel), class_dual(signs, np.full(20, cost), squared))
+    ours = solved(cached(X, kernel), class_dual(signs, np.full(20, cost), squared))
     assert ours.converged
     assert_allclose(ours.beta, (2.0 if squared else 1.0) * cost * signs, rtol=2e-3)  # nobody can be right: f = 0
 
@@ -677,21 +677,21 @@ def test_the_same_rows_with_both_labels(kernel, cost, squared):
 @pytest.mark.parametrize("cost", [0.1, 1e4])
 def test_rows_that_are_all_equal(cost, squared):
     signs = np.array([1.0, -1.0, 1.0, 1.0])
-    ours = solved(recent(np.ones((4, 2))), class_dual(signs, np.full(4, cost), squared))
+    ours = solved(cached(np.ones((4, 2))), class_dual(signs, np.full(4, cost), squared))
     assert ours.converged
     assert -ours.beta[1] == pytest.approx(ours.beta[signs > 0].sum())
     assert -ours.beta[1] == pytest.approx(3.0 * cost if squared else cost, rel=2e-3)
 
 
 def test_two_rows():
-    ours = solved(recent(np.array([[0.0], [2.0]])), class_dual(np.array([1.0, -1.0]), np.full(2, 1e6)))
+    ours = solved(cached(np.array([[0.0], [2.0]])), class_dual(np.array([1.0, -1.0]), np.full(2, 1e6)))
     assert ours.n_steps == 1
     assert_allclose(ours.beta, [1.0 / (1.0 - np.exp(-2.0)), -1.0 / (1.0 - np.exp(-2.0))], rtol=1e-6)
 
 
 def test_one_amount_is_its_own_offset():
     dual = amount_dual(np.array([3.0]), np.ones(1), 0.5)
-    ours = solved(recent(np.zeros((1, 1))), dual)
+    ours = solved(cached(np.zeros((1, 1))), dual)
     assert (ours.converged, ours.n_rounds) == (True, 0)
     assert offset(dual, ours.beta, ours.scores) == 3.0
 
@@ -699,7 +699,7 @@ def test_one_amount_is_its_own_offset():
 @pytest.mark.parametrize("squared", [False, True])
 def test_amounts_within_the_tube_cost_nothing(squared):
     dual = amount_dual(np.array([3.0, 3.1, 2.9]), np.ones(3), 0.5, squared)
-    ours = solved(recent(np.arange(3.0)[:, None]), dual)
+    ours = solved(cached(np.arange(3.0)[:, None]), dual)
     assert ours.converged
     assert not ours.beta.any()
     assert 2.6 <= offset(dual, ours.beta, ours.scores) <= 3.4
@@ -710,7 +710,7 @@ def test_a_kernel_that_is_none_of_mercers_comes_to_an_end(cost):
     X, signs, _, _ = drawn(18, n_rows=20)
     K = naive_kernels.gram(X, X, lambda x, z: naive_kernels.sigmoid(x, z, 1.0, -1.0))
     assert np.linalg.eigvalsh(K).min() < -0.1
-    rows = recent(X, Kernel(SIGMOID, 1.0, -1.0))
+    rows = cached(X, Kernel(SIGMOID, 1.0, -1.0))
     dual = class_dual(signs, np.full(20, cost))
     assert_solves(dual, K, solved(rows, dual), 2e-3)
 
@@ -718,7 +718,7 @@ def test_a_kernel_that_is_none_of_mercers_comes_to_an_end(cost):
 def test_without_mercer_and_bounds_there_is_no_solution_and_none_is_claimed():
     X, signs, _, _ = drawn(18, n_rows=20)
     dual = class_dual(signs, np.full(20, 10.0), squared=True)
-    ours = solved(recent(X, Kernel(SIGMOID, 1.0, -1.0)), dual)
+    ours = solved(cached(X, Kernel(SIGMOID, 1.0, -1.0)), dual)
     assert not ours.converged
     assert ours.n_rounds < 100
     assert (np.abs(ours.beta) <= limits(dual)).all()

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from eigenwood.core.kernels.functions import RBF_LESS_ONE, Kernel
-from eigenwood.core.kernels.recent import Part, RecentRows, kernel_table
+from eigenwood.core.kernels.row_cache import KernelRowCache, Part, kernel_table
 from eigenwood.core.margin import side_by_side as file
 from eigenwood.core.margin.dual_svm import Dual, DualRule, dual_svm_steps
 from eigenwood.core.margin.side_by_side import side_by_side
@@ -19,7 +19,7 @@ def problem(seed, n_rows, max_steps=10**5):
     rng = np.random.default_rng(seed)
     X, signs = rng.normal(size=(n_rows, 2)), np.where(np.arange(n_rows) % 2, 1.0, -1.0)
     dual = Dual(signs, np.where(signs > 0, 0.0, -2.0), np.where(signs > 0, 2.0, 0.0), np.zeros(n_rows))
-    rows = RecentRows(kernel_table(X, Kernel(RBF_LESS_ONE, 0.5)), (Part(0, n_rows),), 1e9)
+    rows = KernelRowCache(kernel_table(X, Kernel(RBF_LESS_ONE, 0.5)), (Part(0, n_rows),), 1e9)
     return dual_svm_steps(rows, dual, DualRule(1e-4, max_steps, most_members=4))
 
 

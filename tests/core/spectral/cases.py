@@ -48,7 +48,7 @@ def true_residuals(M, pairs):
 
 def assert_honest(M, pairs, atol=1e-12):
     """What the pairs say is left of Mv - λv is what is left of it."""
-    np.testing.assert_allclose(pairs.leftovers, M @ pairs.vectors - pairs.vectors * pairs.values, atol=atol)
+    np.testing.assert_allclose(pairs.residual_vectors, M @ pairs.vectors - pairs.vectors * pairs.values, atol=atol)
     np.testing.assert_allclose(pairs.residuals(), true_residuals(M, pairs), atol=atol)
 
 

@@ -222,7 +222,7 @@ def test_steps_are_whole_and_only_the_last_is_last():
 def test_pairs_of_a_step_belong_to_the_caller():
     *_, step = steps_of(with_spectrum(FALLING), Wanted(2))
     pairs = step.pairs()
-    pairs.values[:], pairs.leftovers[:], pairs.vectors[:] = -1.0, -1.0, -1.0
+    pairs.values[:], pairs.residual_vectors[:], pairs.vectors[:] = -1.0, -1.0, -1.0
     assert (step.pairs().values > 0).all()
 
 

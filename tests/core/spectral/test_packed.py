@@ -9,7 +9,7 @@ from eigenwood.core.spectral.centred import Centred, normal_by_columns
 from eigenwood.core.spectral.packed import (
     LEAST_WIDTH,
     MOST_WIDTH,
-    lifted_lengths,
+    feature_space_lengths,
     normal_of_packed,
     packed,
     packed_width,
@@ -83,21 +83,21 @@ def test_a_block_is_some_lanes_wide(n_rows, monkeypatch):
 def test_both_products_are_those_of_the_table(shape, dtype, n_vectors):
     A, whole = example(4, shape, dtype)
     B = np.random.default_rng(n_vectors).normal(size=(shape[0], n_vectors))
-    lifted, product = products_both_ways(A, B)
-    assert (lifted.dtype, product.dtype) == (dtype, np.float64)
+    images, product = products_both_ways(A, B)
+    assert (images.dtype, product.dtype) == (dtype, np.float64)
     within = 3e-6 if dtype == np.float32 else 1e-12
-    for got, expected in ((lifted, whole.T @ B), (product, whole @ (whole.T @ B))):
+    for got, expected in ((images, whole.T @ B), (product, whole @ (whole.T @ B))):
         assert_allclose(got, expected, atol=within * max(1.0, np.abs(expected).max()))
     lengths = np.linalg.norm(whole.T @ B, axis=0)
-    assert_allclose(lifted_lengths(A, B), lengths, atol=within * max(1.0, lengths.max()))
+    assert_allclose(feature_space_lengths(A, B), lengths, atol=within * max(1.0, lengths.max()))
 
 
 @pytest.mark.parametrize("n_vectors", [1, packing.FEW_VECTORS + 1])
 def test_what_float32_cuts_off_a_large_mean_is_taken_off_as_well(n_vectors):
     A, whole = example(6, (11, 33), np.float32, away=3000.0)
     B = 1.0 + np.random.default_rng(n_vectors).random(size=(11, n_vectors))
-    lifted, product = products_both_ways(A, B)
-    for got, expected in ((lifted, whole.T @ B), (product, whole @ (whole.T @ B))):
+    images, product = products_both_ways(A, B)
+    for got, expected in ((images, whole.T @ B), (product, whole @ (whole.T @ B))):
         assert_allclose(got, expected, atol=3e-6 * np.abs(expected).max())
 
 
@@ -105,7 +105,7 @@ def test_what_float32_cuts_off_a_large_mean_is_taken_off_as_well(n_vectors):
 def test_both_products_have_the_same_bits_for_any_number_of_threads(n_vectors):
     A, _ = example(5, (9, 300), np.float32)
     B = np.random.default_rng(0).normal(size=(9, n_vectors))
-    one, *others = ((*products_both_ways(A, B, n), lifted_lengths(A, B, n)) for n in THREADS)
+    one, *others = ((*products_both_ways(A, B, n), feature_space_lengths(A, B, n)) for n in THREADS)
     for other in others:
         for got, expected in zip(other, one, strict=True):
             assert_array_equal(got, expected)
@@ -120,8 +120,8 @@ def test_long_sums_beside_a_giant_number_do_not_drift(n_vectors):
     A = Centred(X, np.ones(n), X.mean(axis=0, dtype=np.float64), np.ones(5))
     B = np.full((n, n_vectors), -1.0 / n)
     B[3] += 1.0
-    lifted, product = products_both_ways(A, B)
+    images, product = products_both_ways(A, B)
     exact = (X - A.mean).T @ B
-    assert_allclose(lifted[2], exact[2], rtol=1e-6)
+    assert_allclose(images[2], exact[2], rtol=1e-6)
     assert_allclose(product[3], ((X - A.mean) @ exact)[3], rtol=1e-6)
     assert_allclose(normal_of_packed(packed(A), B)[3], product[3], rtol=1e-6)

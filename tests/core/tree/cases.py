@@ -176,7 +176,7 @@ def fit_in_one_call(data, rules, seed=0, **options):
     context = context_of(data, rules, **options)
     root = NodeSpan(0, context.rows.size, 0, np.uint64(seed), -np.inf, np.inf)
     n_rows = context.rows.size
-    piece = part_of(context, context.rows, [root], n_rows, new_workspace(context, n_rows, n_rows))
+    piece = part_of(context, context.rows, [root], n_rows, new_workspace(context, n_rows, n_rows, n_rows))
     assert len(piece.places) == 0
     return piece.tree
 

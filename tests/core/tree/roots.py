@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenwood.core.tree.criteria import log_table
-from eigenwood.core.tree.node_stats import class_node_stats, fill, regression_node_stats
+from eigenwood.core.tree.node_stats import class_node_stats, fill_sample, regression_node_stats
 from eigenwood.core.tree.split.best import best_split
 from eigenwood.core.tree.split.partition import partition_rows
 from eigenwood.core.tree.types import NodeSpan
-from eigenwood.core.tree.workspace import new_sample, new_split_workspace
+from eigenwood.core.tree.workspace import new_draw_buffers, new_sample, new_sparse_histogram, new_split_workspace
 from tests.core.tree import cases
 
 SHARES = (0.0, 0.5, 1.0)
@@ -33,7 +33,7 @@ class Root(NamedTuple):
 def sample_of(target, rows, criterion):
     """Return rows with their targets one after the other."""
     sample = new_sample(target, rows.size, criterion)._replace(rows=rows)
-    fill(sample.class_codes, sample.y, sample.weights, sample.ranks, sample.ordered, target, rows)
+    fill_sample(sample, target)
     return sample
 
 
@@ -51,8 +51,8 @@ def root_of(data, rules, seed=0, max_features=None, at_random=False, **storage):
 
 
 def split_of(root, data, rules, ws=None):
-    """Return the split of the root, the lines in the order in which they are cut, and the bench that was used."""
-    ws = ws or bench_of(root)
+    """Return the split of the root, the bins in the order in which they are cut, and the workspace that was used."""
+    ws = ws or workspace_of(root)
     monotonic_cst = np.array(rules.monotonic_cst or (0,) * data.X.shape[1], dtype=np.int64)
     split, n_bins = best_split(
         root.codes,
@@ -69,10 +69,11 @@ def split_of(root, data, rules, ws=None):
     return split, ws.best_bins[:n_bins].copy(), ws
 
 
-def bench_of(root):
+def workspace_of(root):
     """Return room for the root."""
     n_rows, n_outputs = root.sample.rows.size, root.target.starts.size - 1
-    return new_split_workspace(root.codes, root.features, root.params, root.sums.size, n_rows, n_outputs)
+    shared = new_sparse_histogram(root.codes, root.sums.size), new_draw_buffers(root.codes)
+    return new_split_workspace(root.codes, root.features, root.params, n_rows, n_outputs, *shared)
 
 
 def moved(root, rows, split, order):
@@ -95,5 +96,5 @@ def table(seed, criterion, **options):
 
 def assert_clean(ws):
     """Nothing is left for the next node."""
-    used = ws.sums, ws.flat, ws.counts, ws.bits, ws.sparse_sums, ws.sparse_bits
+    used = ws.sums, ws.flat, ws.order.counts, ws.bits, ws.sparse.sums, ws.sparse.bits
     assert not any(array.any() for array in used)

@@ -11,16 +11,17 @@ from eigenwood.core.tree import binning, grower
 from eigenwood.core.tree.criteria import cost, log_table
 from eigenwood.core.tree.node_stats import add_class_codes
 from eigenwood.core.tree.small_node import (
+    SmallNodes,
     best_dense_cut,
     column_of_two,
     cost_of_two,
     cut_in_order,
     cut_of_two,
     gather_keys,
+    gather_sparse,
+    gather_targets,
     missing_at,
     sparse_bin_cost,
-    take,
-    take_entries,
     write_keys,
     write_sorted_columns,
 )
@@ -50,7 +51,13 @@ from eigenwood.core.tree.split.sort_keys import (
 )
 from eigenwood.core.tree.split.sorted_scan import NONE
 from eigenwood.core.tree.thresholds import both_codes, write_thresholds
-from eigenwood.core.tree.workspace import MANY, TURNS, new_small_node_workspace
+from eigenwood.core.tree.workspace import (
+    MANY,
+    TURNS,
+    new_draw_buffers,
+    new_small_node_workspace,
+    new_sparse_histogram,
+)
 from tests.core.tree import cases
 from tests.core.tree.roots import SHARES, root_of, sums_of
 from tests.naive import tree as naive
@@ -243,19 +250,18 @@ def test_more_slots_than_can_be_written_out_go_the_general_way(monkeypatch):
 @pytest.mark.parametrize("limits", [{}, {"min_samples_leaf": 2}], ids=str)
 @pytest.mark.parametrize(("criterion", "n_classes"), TARGETS, ids=str)
 def test_nothing_is_left_for_the_next_node(monkeypatch, criterion, n_classes, limits):
-    hands = []
+    made = []
 
-    def kept_hand(*given):
-        hands.append(new_small_node_workspace(*given))
-        return hands[-1]
+    def noted(*given):
+        made.append(new_small_node_workspace(*given))
+        return made[-1]
 
-    monkeypatch.setattr(grower, "new_small_node_workspace", kept_hand)
+    monkeypatch.setattr(grower, "new_small_node_workspace", noted)
     for seed in range(3):
         cases.fit(whole_table(seed, criterion, n_classes, 60), naive.Rules(criterion, **limits))
-        ws = hands.pop()
-        assert not any(
-            array.any() for array in (ws.sparse_sums[:-1], ws.sparse_bits, ws.sparse_bin_at, ws.counts, ws.sums)
-        )
+        ws = made.pop()
+        sparse = ws.sparse.sums[:-1], ws.sparse.bits, ws.gathered_sparse.bin_at
+        assert not any(array.any() for array in (*sparse, ws.keys.counts, ws.sums))
 
 
 # ---- keys in order -----------------------------------------------------------------------------------------------
@@ -342,24 +348,35 @@ def test_the_last_keys_come_first():
 # ---- the best cut of a column -----------------------------------------------------------------------------------
 
 
+def workspace_of(codes, target, n_sums):
+    """Return room for the small nodes of a table that do not look at all columns."""
+    return new_small_node_workspace(codes, target, False, new_sparse_histogram(codes, n_sums), new_draw_buffers(codes))
+
+
 def at_hand(data, rules, **storage):
-    """Return the root of a table, and a hand that has it."""
+    """Return the root of a table, and a workspace in which it was gathered."""
     root = root_of(data, rules, **storage)
-    ws = new_small_node_workspace(root.codes, root.target, root.sums.size, False)
-    take(root.target, root.sample.rows, ws)
-    n, ws.constant[:] = len(data.X), 0
-    ws.total[:], ws.node_rows[:n], ws.node_weights[:n] = root.sums, root.sample.rows, data.weights
-    ws.node_class_codes[: root.sample.class_codes.shape[0]] = root.sample.class_codes
-    ws.node_y[: root.sample.y.shape[0]] = root.sample.y
+    ws, n = workspace_of(root.codes, root.target, root.sums.size), len(data.X)
+    gather_targets(root.target, root.sample.rows, np.empty(0), ws.gathered)
+    ws.constant[:], ws.node.total[:] = 0, root.sums
+    ws.node.rows[:n], ws.node.weights[:n] = root.sample.rows, data.weights
+    ws.node.class_codes[: root.sample.class_codes.shape[0]] = root.sample.class_codes
+    ws.node.y[: root.sample.y.shape[0]] = root.sample.y
     if not data.n_classes:
-        ws.weighted_residuals[:n] = data.weights * (data.y[:, 0] - root.stats.centre)
+        ws.gathered.weighted_residuals[:n] = data.weights * (data.y[:, 0] - root.stats.centre)
     return root, ws
+
+
+def nodes_of(root, ws):
+    """Return what small nodes are grown from."""
+    logs = log_table(root.target, root.params)
+    return SmallNodes(root.codes, root.features, root.target.starts, root.params, logs, 0, False, False, ws)
 
 
 def test_there_is_room_for_the_cuts_of_the_largest_small_node():
     """So many costs are computed together that the last of them may lie beyond the rows."""
     _, ws = at_hand(cases.table(0, "gini", n_rows=9), naive.Rules("gini"))
-    for room in (ws.lefts, ws.parts, ws.rests, ws.costs):
+    for room in (ws.cuts.lefts, ws.cuts.parts, ws.cuts.rests, ws.cuts.costs):
         assert room.size >= SMALL + AT_A_TIME
 
 
@@ -378,12 +395,12 @@ def is_unconstrained(rules):
 
 def cut_by_order(root, ws, rules):
     """Return the cut of the only column, whose keys are put in order."""
-    n, codes = root.sample.rows.size, root.codes
-    gather_keys(codes.columns, ws.table, 0, ws.node_rows, ws.own, 0, n, ws.keys)
-    n_zeros = zeros_first(ws.keys, n, ws.ordered)
-    sort_keys(ws.keys, n - n_zeros, ws.ranks, ws.counts, ws.ordered[n_zeros:])
+    n, codes, keys = root.sample.rows.size, root.codes, ws.keys
+    gather_keys(codes.columns, ws.gathered.table, 0, ws.node.rows, ws.gathered.own, 0, n, keys.keys)
+    n_zeros = zeros_first(keys.keys, n, keys.ordered)
+    sort_keys(keys.keys, n - n_zeros, keys.ranks, keys.counts, keys.ordered[n_zeros:])
     return cut_in_order(
-        ws, ws.ordered, n_zeros, missing_at(codes, root.features, 0, 0), root.params, is_unconstrained(rules),
+        ws, keys.ordered, n_zeros, missing_at(codes, root.features, 0, 0), root.params, is_unconstrained(rules),
         log_table(root.target, root.params), root.stats, n,
     )  # fmt: skip
 
@@ -418,17 +435,12 @@ def test_whichever_way_a_column_is_looked_at(criterion, n_classes, kind, limits)
     rules = naive.Rules(criterion, **limits)
     for seed, n_rows in enumerate((2, 3, VERY_FEW, 20, FEW + 1)):
         root, ws = at_hand(varied_column(seed, criterion, n_classes, n_rows, kind), rules, rare_share=-1.0)
-        codes, features, logs = root.codes, root.features, log_table(root.target, root.params)
-        write_sorted_columns(
-            codes.columns, ws.table, ws.constant, ws.node_rows, ws.own, 0, n_rows, ws.keys, ws.ranks,
-            ws.counts, ws.order,
-        )  # fmt: skip
+        missing = missing_at(root.codes, root.features, 0, 0)
+        write_sorted_columns(root.codes.columns, ws, 0, n_rows)
         expected = cut_by_order(root, ws, rules)
         for kept in (False, True):
-            found = best_dense_cut(
-                codes, features, ws, 0, missing_at(codes, features, 0, 0), root.params, is_unconstrained(rules), logs,
-                root.stats, 0, n_rows, kept,
-            )  # fmt: skip
+            free, nodes = is_unconstrained(rules), nodes_of(root, ws)
+            found = best_dense_cut(nodes, 0, missing, free, root.stats, 0, n_rows, kept)
             assert_allclose(found[0], expected[0], rtol=1e-9, atol=1e-9)
             assert found[1:] == expected[1:]
         assert not ws.sums.any()
@@ -446,8 +458,8 @@ def test_two_rows_are_told_apart_as_many_are(criterion, n_classes, weights, colu
     )  # fmt: skip
     expected = cut_by_order(root, ws, rules)
     missing = missing_at(root.codes, root.features, 0, 0)
-    gather_keys(root.codes.columns, ws.table, 0, ws.node_rows, ws.own, 0, 2, ws.keys)
-    found = cut_of_two(ws.keys, ws.weighted_residuals, ws.weights, missing)
+    gather_keys(root.codes.columns, ws.gathered.table, 0, ws.node.rows, ws.gathered.own, 0, 2, ws.keys.keys)
+    found = cut_of_two(ws.keys.keys, ws.gathered.weighted_residuals, ws.gathered.weights, missing)
     assert_allclose(found[0], expected[0], rtol=1e-12, atol=1e-12)
     assert found[1:] == expected[1:]
     assert (found[0] < np.inf) == (found[1] != found[2]) == (str(column[0]) != str(column[1]))
@@ -545,40 +557,42 @@ def entries_of(codes, row):
 @pytest.mark.parametrize("seed", range(12))
 def test_entries_are_taken_where_some_rows_have_them_and_others_do_not(seed, rare_share):
     data, (codes, _), rows = some_rows(seed, rare_share)
-    ws = new_small_node_workspace(codes, cases.target_of(data), 2, False)
+    gathered = workspace_of(codes, cases.target_of(data), 2).gathered_sparse
     for own in (rows, rows[::-1], rows[: (rows.size + 1) // 2]):  # nothing of one is left for the next
-        n_sparse_bins = take_entries(codes, own, ws)
+        n_sparse_bins = gather_sparse(codes, own, gathered)
         having = [entries_of(codes, row) for row in own]
         varying = {entry for row in having for entry in row if not all(entry in other for other in having)}
-        kept = [*zip(ws.sparse_feature[:n_sparse_bins].tolist(), ws.sparse_code[:n_sparse_bins].tolist(), strict=True)]
+        kept = [*zip(gathered.feature[:n_sparse_bins].tolist(), gathered.code[:n_sparse_bins].tolist(), strict=True)]
         assert kept == sorted(varying)
-        assert [int(key) for key in ws.sparse_keys[:n_sparse_bins]] == [
+        assert [int(key) for key in gathered.keys[:n_sparse_bins]] == [
             splitmix64(np.uint64(feature + 1)) for feature, _ in kept
         ]
-        assert not ws.sparse_bin_at.any()
+        assert not gathered.bin_at.any()
         for i, row in enumerate(having):
-            sparse_bins = ws.entries[ws.entry_start[i] : ws.entry_start[i + 1]]
+            sparse_bins = gathered.entries[gathered.entry_start[i] : gathered.entry_start[i + 1]]
             assert [kept[sparse_bin] for sparse_bin in sparse_bins] == [entry for entry in row if entry in varying]
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_keys_of_thin_columns_have_the_codes_of_dense_ones(seed):
-    data, (codes, features), rows = some_rows(seed, 0.5)
+def test_keys_of_sparse_columns_have_the_codes_of_dense_ones(seed):
+    data, (codes, _), rows = some_rows(seed, 0.5)
     dense, _ = cases.binned(data, rare_share=-1.0)
-    ws, n, n_columns = new_small_node_workspace(codes, cases.target_of(data), 2, False), rows.size, codes.feature.size
-    take(cases.target_of(data), rows, ws)
-    ws.node_rows[:n] = rows
-    n_sparse_bins = take_entries(codes, rows, ws)
-    ws.sparse_bins[:n_sparse_bins] = np.arange(n_sparse_bins)
-    n_groups = write_groups(ws.sparse_bins, n_sparse_bins, ws.sparse_feature, ws.group)
+    root, n, n_columns = root_of(data, naive.Rules("gini"), rare_share=0.5), rows.size, codes.feature.size
+    ws = workspace_of(codes, root.target, 2)
+    gather_targets(root.target, rows, np.empty(0), ws.gathered)
+    ws.node.rows[:n] = rows
+    gathered, present, group = ws.gathered_sparse, ws.sparse.present, ws.sparse.group
+    n_sparse_bins = gather_sparse(codes, rows, gathered)
+    present[:n_sparse_bins] = np.arange(n_sparse_bins)
+    n_groups = write_groups(present, n_sparse_bins, gathered.feature, group)
     for at in range(n_columns + n_groups):
-        write_keys(codes, features, ws, at, 0, n)
-        found = ws.keys[:n] >> PLACE_BITS
-        assert_array_equal(ws.keys[:n] & PLACE, np.arange(n))
+        write_keys(nodes_of(root, ws), at, 0, n)
+        found = ws.keys.keys[:n] >> PLACE_BITS
+        assert_array_equal(ws.keys.keys[:n] & PLACE, np.arange(n))
         if at < n_columns:
             assert_array_equal(found, codes.columns[at, rows])
         else:
-            feature = ws.sparse_feature[ws.group[at - n_columns]]
+            feature = gathered.feature[group[at - n_columns]]
             assert_array_equal(
                 found, dense.bin_of_code[dense.start[feature] + dense.columns[feature, rows].astype(int)]
             )
@@ -626,20 +640,18 @@ def test_rows_are_moved_and_keep_their_order(seed):
 @pytest.mark.parametrize("n", [3, 20, 33, 100])
 def test_orders_are_written_of_columns_that_may_vary_and_both_sides_keep_them(n):
     rng, start, n_columns = np.random.default_rng(n), 5, 4
-    columns, rows = rng.integers(6, size=(n_columns, 300)).astype(np.uint16), rng.permutation(300)[:n]
-    own = np.arange(n + 9, dtype=np.uint32)
-    constant, order = np.zeros(1, dtype=np.uint64), np.full((n_columns, n + 9), 77, dtype=np.uint32)
-    add_member(constant, 2)
-    workspace = (
-        np.empty(n + LANES, dtype=np.uint32),
-        np.empty(FEW, dtype=np.int32),
-        np.zeros(SPREAD * n, dtype=np.int32),
+    data = naive.Data(
+        rng.integers(6, size=(300, n_columns)) * 1.0, cases.class_codes(rng, 300, (2,)), np.ones(300), (2,)
     )
-    no_table = np.empty((0, 0), dtype=np.uint8)
-    write_sorted_columns(columns, no_table, constant, rows.astype(np.uint32), own, start, n, *workspace, order)
+    root, rows = root_of(data, naive.Rules("gini"), rare_share=-1.0), rng.permutation(300)[:n]
+    ws, columns = workspace_of(root.codes, root.target, 2), root.codes.columns
+    own, constant, order = ws.gathered.own, ws.constant, ws.orders.keys
+    own[:], order[:], constant[:], ws.node.rows[:n] = np.arange(own.size), 77, 0, rows
+    add_member(constant, 2)
+    write_sorted_columns(columns, ws, start, n)
 
     keys = (columns[:, rows].astype(np.uint32) << PLACE_BITS) | own[start : start + n]
-    is_left = rng.integers(2, size=n + 9).astype(np.uint8)
+    is_left = rng.integers(2, size=own.size).astype(np.uint8)
     goes_left = is_left[start : start + n] == 1
     expected = np.full_like(order, 77)  # nothing is written to others
     expected[[0, 1, 3], start : start + n] = np.sort(keys[[0, 1, 3]], axis=1)

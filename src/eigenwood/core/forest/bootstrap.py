@@ -9,6 +9,8 @@ stretch as its weight.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from eigenwood.compiling import njit
@@ -16,6 +18,14 @@ from eigenwood.core.distinct import splitmix64
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # SplitMix64's step from one draw to the next
 MANTISSA = 1.0 / (1 << 53)
+
+
+class Bootstrap(NamedTuple):
+    """How trees draw their rows."""
+
+    n_draws: int
+    ends: np.ndarray  # cumulative weights of the rows, or empty where all are 1
+    rows: np.ndarray  # (n_rows,) the row of the table that each of them is
 
 
 @njit
@@ -34,3 +44,18 @@ def drawn_counts(seed, n_draws, ends, n_rows):
         row = np.searchsorted(ends, point, side="right") if ends.size > 0 else int(point)
         counts[min(row, n_rows - 1)] += 1  # rounding may reach the very end
     return counts
+
+
+@njit
+def drawn_rows(seeds, bootstrap):
+    """Return the rows that trees with these seeds draw, ascending for each; how often; and where each tree begins."""
+    n_rows, n = bootstrap.rows.size, 0
+    rows, counts = np.empty(seeds.size * n_rows, dtype=np.int32), np.empty(seeds.size * n_rows)
+    starts, by_row = np.zeros(seeds.size + 1, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    for t in range(seeds.size):
+        by_row[bootstrap.rows] = drawn_counts(seeds[t], bootstrap.n_draws, bootstrap.ends, n_rows)
+        for row in range(n_rows):
+            rows[n], counts[n] = row, by_row[row]
+            n += by_row[row] > 0
+        starts[t + 1] = n
+    return rows[:n].copy(), counts[:n].copy(), starts

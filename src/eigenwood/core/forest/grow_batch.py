@@ -1,4 +1,8 @@
-"""One tree of a forest: from shared codes and its own weights, in one go."""
+"""The trees of a forest grow from shared codes and weights of their own: a large one alone, small ones many at a time.
+
+table of 400 rows     tree 0 │ tree 1 │ … │ tree 9      one call draws the rows of all ten, another grows them
+table of 40,000       tree 0                            its nodes take much longer than the way to them
+"""
 
 from __future__ import annotations
 
@@ -9,31 +13,44 @@ from queue import Empty, SimpleQueue
 
 import numpy as np
 
-from eigenwood.core.tree.grower import GrowthContext, Workspace, grown, growth_steps, new_workspace, part_of
+from eigenwood.core.forest.bootstrap import Bootstrap, drawn_rows
+from eigenwood.core.tree.grower import (
+    GrowthContext,
+    Workspace,
+    allows_small_nodes,
+    grown,
+    growth_steps,
+    new_workspace,
+    part_of,
+    small_trees,
+)
+from eigenwood.core.tree.split.sizes import SMALL
 from eigenwood.core.tree.types import BinnedTable, GrowthParams, NodeSpan, Target, Tree
+
+BATCH_ROWS = 4096  # of all trees that grow in one call: some milliseconds of work
 
 
 class WorkspacePool:
-    """Rooms that trees have left, for those that follow: a fresh one for each would cost time and, since what is given
-    back comes in other pieces than what is asked for next, memory.
+    """Workspaces that trees have left, for those that follow: a fresh one for each would cost time and, since what is
+    given back comes in other pieces than what is asked for next, memory.
     """
 
     def __init__(self) -> None:
         self._free: defaultdict[tuple, SimpleQueue[Workspace]] = defaultdict(SimpleQueue)
 
     @contextmanager
-    def one_for(self, context: GrowthContext) -> Iterator[Workspace]:
-        """Give a room for any tree of the same table whose rule differs in nothing that changes the room.
+    def one_for(self, context: GrowthContext, n_rows: int, largest: int) -> Iterator[Workspace]:
+        """Give a workspace for trees of the same table, of so many rows in all and ``largest`` in one, whose parameters
+        differ in nothing that changes the workspace.
 
         It does not come back from a tree that failed: what is zero between two trees may not be.
         """
         all_tried = context.params.max_features >= context.binned.features.kind.size
-        free = self._free[all_tried, context.params.integer_weights]
+        free = self._free[all_tried, context.params.integer_weights, n_rows]
         try:
             workspace = free.get_nowait()
         except Empty:
-            n_rows = context.target.weights.size
-            workspace = new_workspace(context, n_rows, n_rows)
+            workspace = new_workspace(context, n_rows, largest, n_rows)
         yield workspace
         free.put(workspace)
 
@@ -48,12 +65,33 @@ def grown_tree(
     seed: np.uint64,
     workspaces: WorkspacePool,
 ) -> Tree:
-    """Return the tree of the rows whose weight is above 0; ``logs`` is the rule's ``log_table``."""
+    """Return the tree of the rows whose weight is above 0; ``logs`` is the ``log_table`` of the parameters."""
     rows = np.flatnonzero(target.weights).astype(np.int32)
     if max_leaves > 0:
         *_, last = growth_steps(binned, target, rows, params, monotonic_cst, max_leaves, seed, 1)
         return grown(last)
     context = GrowthContext(binned, target, params, monotonic_cst, logs, rows)
-    with workspaces.one_for(context) as workspace:
+    n_rows = target.weights.size
+    with workspaces.one_for(context, n_rows, n_rows) as workspace:
         root = NodeSpan(0, rows.size, 0, seed, -np.inf, np.inf)
-        return part_of(context, rows, [root], target.weights.size, workspace).tree
+        return part_of(context, rows, [root], n_rows, workspace).tree
+
+
+def is_for_batches(context: GrowthContext) -> bool:
+    """Return whether trees begin as small nodes, and ask for nothing that those do not know."""
+    return context.target.weights.size <= SMALL and allows_small_nodes(context)
+
+
+def batch_size(n_rows: int) -> int:
+    """Return how many trees of a table of so many rows grow in one call."""
+    return max(1, BATCH_ROWS // n_rows)
+
+
+def grown_batch(
+    context: GrowthContext, bootstrap: Bootstrap, draw_seeds: np.ndarray, seeds: np.ndarray, workspaces: WorkspacePool
+) -> tuple[Tree, np.ndarray]:
+    """Return a tree for each pair of seeds, one after the other as if they were parts of one, and where each begins."""
+    n_rows = bootstrap.rows.size
+    rows, counts, starts = drawn_rows(draw_seeds, bootstrap)
+    with workspaces.one_for(context, seeds.size * n_rows, n_rows) as workspace:
+        return small_trees(context, rows, counts, starts, seeds, workspace)

@@ -20,6 +20,7 @@ and zeros, a table of the distinct rows is kept and a narrow code for each leaf,
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -79,11 +80,44 @@ class Part(NamedTuple):
     leaves: slice
 
 
+class PackedTree(NamedTuple):
+    """One tree of a forest."""
+
+    forest: Forest
+    number: int
+
+
 def pack(trees: list[Tree], criterion: int, output_start, bounded: bool = False) -> Forest:
     """Return a forest of trees; ``bounded`` says that values were kept within bounds (monotonic constraints)."""
     kept = keeps_inner(criterion, bounded)
     columns = joined_columns([columns_of(tree, kept, is_classifying(criterion)) for tree in trees])
-    return narrowed_forest(columns, [tree.left.size for tree in trees], criterion, output_start, bounded)
+    return narrowed_forest(columns, starts_of([tree.left.size for tree in trees]), criterion, output_start, bounded)
+
+
+def pack_batch(trees: Tree, node_start: np.ndarray, criterion: int, output_start) -> Forest:
+    """Return a forest of trees whose nodes stand one after the other, as if they were parts of one."""
+    columns = columns_of(trees, keeps_inner(criterion, False), is_classifying(criterion))
+    return narrowed_forest(columns, node_start, criterion, output_start, False)
+
+
+def forest_of(trees: Sequence[PackedTree]) -> Forest:
+    """Return one forest of some trees of others, which have grown by the same criterion."""
+    runs: list[tuple[Forest, int, int]] = []  # neighbours in one forest: from which tree to before which
+    for forest, number in trees:
+        if runs and runs[-1][0] is forest and runs[-1][2] == number:
+            runs[-1] = (forest, runs[-1][1], number + 1)
+        else:
+            runs.append((forest, number, number + 1))
+    return joined(*(forest_part(*run) for run in runs))
+
+
+def forest_part(forest: Forest, first: int, last: int) -> Forest:
+    """Return the trees from ``first`` to before ``last`` as a forest of their own."""
+    if (first, last) == (0, forest.node_start.size - 1):
+        return forest
+    node_start = forest.node_start[first : last + 1] - forest.node_start[first]
+    columns = columns_at(forest, part_at(forest, first, last))
+    return narrowed_forest(columns, node_start, int(forest.criterion[0]), forest.output_start, bool(forest.bounded[0]))
 
 
 def joined(*forests: Forest) -> Forest:
@@ -228,15 +262,15 @@ def joined_columns(parts: list[Columns]) -> Columns:
     return Columns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def narrowed_forest(columns: Columns, sizes, criterion: int, output_start, bounded: bool) -> Forest:
-    """Return columns, which hold trees of these sizes, in few bytes."""
+def narrowed_forest(columns: Columns, node_start: np.ndarray, criterion: int, output_start, bounded: bool) -> Forest:
+    """Return columns, which hold trees that begin at these nodes, in few bytes."""
     value, value_code = coded_values(columns.value)
     impure = columns.impurity != 0.0
     return Forest(
         criterion=np.array([criterion], dtype=np.uint8),
         bounded=np.array([bounded]),
         output_start=np.asarray(output_start, dtype=np.int64),
-        node_start=starts_of(sizes),
+        node_start=node_start,
         inner=np.packbits(columns.inner),
         feature=narrowed(columns.feature),
         threshold=narrowed(columns.threshold),

@@ -86,14 +86,14 @@ def gram_symmetric(X, kernel: Kernel | KernelFunction, n_threads: int = 1) -> np
     return K
 
 
-def write_symmetric(K: np.ndarray, whole: Prepared, kernel: Kernel, n_threads: int) -> Pieces[None]:
+def write_symmetric(K: np.ndarray, all_rows: Prepared, kernel: Kernel, n_threads: int) -> Pieces[None]:
     """Write k(x_i, x_j) into K, in pieces; symmetric to the last bit, as only half of it is computed."""
-    n, dtype = whole.rows.shape[0], whole.rows.dtype
+    n, dtype = all_rows.rows.shape[0], all_rows.rows.dtype
 
     def fill(rows: slice) -> None:
         right = slice(rows.start, n)
         tile = np.empty((rows.stop - rows.start, n - rows.start), dtype=dtype)
-        fill_tile(tile, taken(whole, rows), taken(whole, right), kernel)
+        fill_tile(tile, taken(all_rows, rows), taken(all_rows, right), kernel)
         width = rows.stop - rows.start
         square = tile[:, :width]
         square[:] = np.triu(square) + np.triu(square, 1).T
@@ -148,10 +148,10 @@ def prepared(rows, kernel: Kernel, start: np.ndarray | None) -> Prepared:
     return Prepared(rows, centred, squared_row_norms(rows_of(centred)).astype(rows.dtype))
 
 
-def taken(whole: Prepared, rows: slice | np.ndarray) -> Prepared:
+def taken(all_rows: Prepared, rows: slice | np.ndarray) -> Prepared:
     """Return some of the prepared rows."""
-    norms = whole.norms[rows] if whole.norms.size else whole.norms
-    return Prepared(whole.rows[rows], whole.centred[rows], norms)
+    norms = all_rows.norms[rows] if all_rows.norms.size else all_rows.norms
+    return Prepared(all_rows.rows[rows], all_rows.centred[rows], norms)
 
 
 def fill_tile(tile, left: Prepared, right: Prepared, kernel: Kernel) -> None:

@@ -57,8 +57,8 @@ def expansion(n_features: int, degree: int, kernel_factors: bool) -> Expansion:
         place = np.arange(parents.size) - (first_child[-1] - n_terms)[parents]
         last.append(last[-1][parents] + place)
         n_terms += parents.size
-    starts = np.cumsum([0, *(level.size for level in last)])
-    shape = Expansion(np.concatenate(last), np.concatenate(first_child), starts, np.ones(n_terms))
+    level_ends = np.cumsum([0, *(level.size for level in last)])
+    shape = Expansion(np.concatenate(last), np.concatenate(first_child), level_ends, np.ones(n_terms))
     return shape._replace(factors=multinomial_factors(shape)) if kernel_factors else shape
 
 

@@ -69,8 +69,8 @@ def split_powers_32(strip, shifted):
         value = value if small else _LARGEST_32
         n = np.int32(value * _LOG2E_32 + half)
         shifted[i] = (np.int32(127) - n) << np.int32(23) if small else np.int32(0)
-        whole = np.float32(n)
-        r = (whole * _LN2_HIGH_32 - value) + whole * _LN2_LOW_32
+        exponent = np.float32(n)
+        r = (exponent * _LN2_HIGH_32 - value) + exponent * _LN2_LOW_32
         tail = ((((c6 * r + c5) * r + c4) * r + c3) * r + c2) * (r * r)
         strip[i] = tail + r
 
@@ -84,8 +84,8 @@ def split_powers_64(strip, shifted):
         value = value if small else _LARGEST_64
         n = np.int64(value * _LOG2E_64 + 0.5)
         shifted[i] = (np.int64(1023) - n) << np.int64(52) if small else np.int64(0)
-        whole = np.float64(n)
-        r = (whole * _LN2_HIGH_64 - value) + whole * _LN2_LOW_64
+        exponent = np.float64(n)
+        r = (exponent * _LN2_HIGH_64 - value) + exponent * _LN2_LOW_64
         # Taylor to the 13th power: the first term left out is below 1e-17 for |r| ≤ 0.35.
         p = 1.0 / 6227020800.0
         p = p * r + 1.0 / 479001600.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from eigenwood.core.kernels.recent import add_rows
+from eigenwood.core.kernels.row_cache import add_rows
 from eigenwood.core.pieces import Pieces
 from eigenwood.core.threads import one_blas_thread, results_in_turn, results_of, row_blocks
 
@@ -46,10 +46,10 @@ class GivenRows:
         yield from self.add(rows, beta, scores, np.zeros(rows.size, dtype=bool))
         return scores[of]
 
-    def set_aside_all_but(self, columns: np.ndarray) -> None:
+    def shrink_to(self, columns: np.ndarray) -> None:
         """Do nothing: a value that is there costs nothing."""
 
-    bring_back = set_aside_all_but
+    unshrink = shrink_to
 
     def begin_anew(self) -> None:
         """Do nothing: nothing is kept."""
@@ -88,11 +88,11 @@ class LinearRows:
         yield from ()
         return self._products(self._direction(rows, beta), self._X[of])
 
-    def set_aside_all_but(self, columns: np.ndarray) -> None:
+    def shrink_to(self, columns: np.ndarray) -> None:
         """Let only some rows be columns from now on."""
         self._take(columns)
 
-    def bring_back(self, columns: np.ndarray) -> None:
+    def unshrink(self, columns: np.ndarray) -> None:
         """Let more rows be columns again."""
         self._take(np.union1d(self.columns, columns))
 

@@ -26,7 +26,7 @@ def kernel_sums(X, Z, kernel: Kernel | KernelFunction, coefficients: np.ndarray,
 def kernel_sums_in_pieces(
     X, Z, kernel: Kernel | KernelFunction, coefficients: np.ndarray, n_threads: int
 ) -> Pieces[np.ndarray]:
-    """Return the same, with a pause after every block of rows."""
+    """Return Σ c k(x, z) of every row, with a pause after every block of rows."""
     sums = np.zeros((X.shape[0], coefficients.shape[1]))
     start = origin(Z, kernel) if isinstance(kernel, Kernel) else None
     right = ready(Z, kernel, start)

@@ -7,10 +7,10 @@
     amounts                 y as they are        -C ≤ β ≤ C, or any β     the same     ε: the tube without cost
 
 A round takes a working set of about a thousand variables, does the best it can with them (``working_set``), and adds
-what changed to the scores Kβ of all rows. Variables that have been at a bound for good can be set aside:
+what changed to the scores Kβ of all rows. Variables that have been at a bound for good are shrunk away, as in LIBSVM:
 
-    rounds … ──► what rounds cost since the start ≥ what it costs to come back ──► set aside ──► rounds among the rest
-                 … nobody left violates tol ──► scores of those aside ──► who violates comes back ──► … nobody: done
+    rounds … ──► what rounds cost since the start ≥ what it costs to come back ──► shrink ──► rounds among the rest
+                 … none of them violates tol ──► scores of the others ──► those that violate come back ──► … none: done
 
 K may be approximate (float32). Where rounding could be felt, the scores are computed anew from the rows in float64
 when all is done, and the work goes on with these until they agree.
@@ -36,16 +36,16 @@ MOST_MEMBERS, LEAST_MEMBERS, MEMBER_SHARE = 1536, 256, 8  # of a working set: an
 SHARE = 0.1
 STEPS_PER_VARIABLE = 20  # in a round
 ADD_WORK = 16.0  # multiplications of a matrix product that take as long as adding one kept value to a score
-WORTH = 0.7  # set aside if no more than this share of the columns would be left
+WORTH = 0.7  # shrink if no more than this share of the columns would be left
 FELT = 0.25  # rounding of scores that is more than this share of tol is felt
 FELT_BY_COST = 1e-4  # and so is that of the slack of all rows, beyond this share of the dual
 MOST_RENEWALS = 10  # of the scores
-ROUNDING = 1e-12  # a share by which numbers that are equal may differ
+EQUAL_WITHIN = 1e-12  # a share by which numbers that are equal may differ
 HARDLY, MOST_IDLE = 1e-14, 100  # rounds after which the sum grew by less than this share and no less is violated
 
 
 class KernelRows(Protocol):
-    """Where the kernel values come from, in pieces: ``RecentRows``, ``LinearRows`` or ``GivenRows``.
+    """Where the kernel values come from, in pieces: ``KernelRowCache``, ``LinearRows`` or ``GivenRows``.
 
     They may be those of k(x, z) - g(x) - g(z), which are smaller and have the same solution, because Σβ = 0.
     """
@@ -58,8 +58,8 @@ class KernelRows(Protocol):
     def rounding(self) -> float: ...
     def among(self, rows: np.ndarray) -> Pieces[np.ndarray]: ...
     def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> Pieces[None]: ...
-    def set_aside_all_but(self, columns: np.ndarray) -> None: ...
-    def bring_back(self, columns: np.ndarray) -> None: ...
+    def shrink_to(self, columns: np.ndarray) -> None: ...
+    def unshrink(self, columns: np.ndarray) -> None: ...
     def begin_anew(self) -> None: ...
     def exact_scores(self, rows: np.ndarray, beta: np.ndarray, of: np.ndarray) -> Pieces[np.ndarray]: ...
     def shift(self, rows: np.ndarray, beta: np.ndarray) -> float: ...  # Σ β_i k(x_i, ·) less the scores it hands out
@@ -88,9 +88,9 @@ class DualStep(NamedTuple):
     """Where the solver stands: always a feasible point. The arrays are copies."""
 
     beta: np.ndarray
-    scores: np.ndarray  # Kβ; of rows that are set aside, as they were
-    aside: np.ndarray  # which are
-    violation: float  # among those not set aside
+    scores: np.ndarray  # Kβ; of rows that are shrunk away, as they were
+    shrunk: np.ndarray  # which rows are
+    violation: float  # among the others
     n_steps: int
     n_rounds: int
     converged: bool
@@ -118,7 +118,7 @@ def dual_svm_steps(
             return
         yield from _standing(partial(step._replace, whole=False), work.do_round())
         if rule.shrinking:
-            work.set_aside()
+            work.shrink()
 
 
 def small_step(rows: KernelRows, dual: Dual, rule: DualRule) -> DualStep:
@@ -171,7 +171,7 @@ class _Work:
         self.n_steps = self.n_rounds = self._n_idle = self._n_renewals = 0
 
     def is_done(self) -> Pieces[bool]:
-        """Return whether no pair violates ``tol``; who was set aside and violates it comes back."""
+        """Return whether no pair violates ``tol``; what was shrunk away and violates it comes back."""
         self._look(self._rows.columns)
         if self._violation > self._rule.tol:
             return False
@@ -182,7 +182,7 @@ class _Work:
         middle = 0.5 * (top + bottom)
         violating = np.flatnonzero((self._rise > middle) | (self._fall < middle))
         if np.setdiff1d(violating, self._rows.columns).size:
-            self._rows.bring_back(violating)
+            self._rows.unshrink(violating)
             self._spent = 0.0
         self._look(self._rows.columns)
         self._lowest = np.inf
@@ -203,21 +203,21 @@ class _Work:
 
     def step(self, converged: bool = False, last: bool = False) -> DualStep:
         """Return where the solver stands; that a round is complete is for others to say."""
-        aside = np.zeros(self._rows.n_rows, dtype=bool)
+        shrunk = np.zeros(self._rows.n_rows, dtype=bool)
         if not self._is_complete:
-            aside[:] = True
-            aside[self._rows.columns] = False
+            shrunk[:] = True
+            shrunk[self._rows.columns] = False
         return DualStep(
             self._beta.copy(),
             self._scores.copy(),
-            aside,
+            shrunk,
             self._violation,
             self.n_steps,
             self.n_rounds,
             converged,
             whole=False,
             last=last,
-            due=max(self._due, int(np.count_nonzero(aside))),
+            due=max(self._due, int(np.count_nonzero(shrunk))),
         )
 
     def do_round(self) -> Pieces[None]:
@@ -241,7 +241,7 @@ class _Work:
         self._n_idle = self._n_idle + 1 if is_idle else 0
         self._lowest = min(self._lowest, self._violation)
 
-    def set_aside(self) -> None:
+    def shrink(self) -> None:
         """Leave out variables at a bound they do not wish to leave, once rounds have cost as much as coming back."""
         active = self._rows.columns
         back = self._rows.value_work * np.count_nonzero(self._beta) * self._rows.n_rows
@@ -253,7 +253,7 @@ class _Work:
         top, bottom = self._rise.max(), self._fall.min()
         stays = (self._rise >= bottom) | (self._fall <= top)
         if np.count_nonzero(stays) <= WORTH * active.size:
-            self._rows.set_aside_all_but(active[stays])
+            self._rows.shrink_to(active[stays])
             self._is_complete, self._spent = False, 0.0
 
     def _look(self, among: np.ndarray) -> None:
@@ -281,7 +281,7 @@ class _Work:
         self._spent += ADD_WORK * moved.size * active.size
 
     def _complete_scores(self) -> Pieces[None]:
-        """Compute the scores of those set aside, and all of them where rounding could be felt."""
+        """Compute the scores of those shrunk away, and all of them where rounding could be felt."""
         if self._is_rounding_felt():
             yield from self._renew_scores(np.arange(self._rows.n_rows))
             self._exact_at, self._n_renewals = self._beta.copy(), self._n_renewals + 1
@@ -328,7 +328,7 @@ def settled(dual: Dual, beta: np.ndarray) -> np.ndarray:
     >>> settled(dual, np.array([0.3, -0.3])) == [0.1 + 0.2, -0.3]
     array([ True,  True])
     """
-    near = ROUNDING * np.abs(beta).max(initial=0.0)
+    near = EQUAL_WITHIN * np.abs(beta).max(initial=0.0)
     for bound in (np.zeros(beta.size), dual.low, dual.high):
         beta = np.where(np.abs(beta - bound) <= near, bound, beta)
     return beta
@@ -386,11 +386,11 @@ def feasible(dual: Dual, beta: np.ndarray) -> np.ndarray:
     """
     beta = np.clip(beta, dual.low, dual.high)
     for bound in (dual.low, dual.high):
-        beta = np.where(np.isclose(beta, bound, rtol=ROUNDING, atol=0.0), bound, beta)
+        beta = np.where(np.isclose(beta, bound, rtol=EQUAL_WITHIN, atol=0.0), bound, beta)
     rising, falling = beta[beta > 0.0].sum(), -beta[beta < 0.0].sum()
     if min(rising, falling) == 0.0:
         return np.zeros(beta.size)
-    if np.isclose(rising, falling, rtol=ROUNDING, atol=0.0):
+    if np.isclose(rising, falling, rtol=EQUAL_WITHIN, atol=0.0):
         return beta
     beta[beta > 0.0] *= min(1.0, falling / rising)
     beta[beta < 0.0] *= min(1.0, rising / falling)

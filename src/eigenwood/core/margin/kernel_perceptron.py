@@ -266,8 +266,8 @@ def steps_needed(margin, growth, most):
 @njit
 def time_of_steps(clock, n_steps):
     """Return the sum of size · time over the steps that begin at ``clock``, one after each presentation."""
-    whole = np.floor(n_steps)
-    return clock * n_steps + whole * (whole - 1.0) / 2.0 + whole * (n_steps - whole)
+    n_full = np.floor(n_steps)
+    return clock * n_steps + n_full * (n_full - 1.0) / 2.0 + n_full * (n_steps - n_full)
 
 
 @njit

@@ -189,9 +189,9 @@ def steps_taken(margin, norm, mass, sign, rule, numbers):
     growth = rule.step * (norm + (1.0 if rule.intercept else 0.0))
     needed = np.floor(-margin / growth) + 1.0 if growth > 0.0 else np.inf
     n_steps = min(needed, mass)
-    whole = np.floor(n_steps)
+    n_full = np.floor(n_steps)
     # the loss -margin is counted before each step: it falls by ``growth`` from one to the next
-    numbers[LOSS] += -margin * n_steps - growth * (whole * (whole - 1.0) / 2.0 + whole * (n_steps - whole))
+    numbers[LOSS] += -margin * n_steps - growth * (n_full * (n_full - 1.0) / 2.0 + n_full * (n_steps - n_full))
     numbers[MISTAKES] += n_steps
     if rule.intercept:
         numbers[INTERCEPT] += rule.step * n_steps * sign

@@ -1,10 +1,10 @@
-"""Sums of products of bytes, in whole numbers: four times as many an instruction as of float32 numbers, and exact.
+"""Sums of products of bytes, in integers: four times as many an instruction as of float32 numbers, and exact.
 
     codes      int8 from -127 to 127      [ row 0 ][ row 1 ] …     WORD bytes are read at once; zeros fill up
     a tile     4 x 4 rows: 16 sums side by side, so that every word that is read is used four times
 
 The instruction (VNNI) multiplies bytes without a sign by bytes with one: Σ (a + 128) b = Σ a b + 128 Σ b, and the
-last sum is known. Where a machine lacks it, the same whole numbers come from narrower instructions.
+last sum is known. Where a machine lacks it, the same integers come from narrower instructions.
 """
 
 from __future__ import annotations
@@ -23,53 +23,53 @@ from eigenwood.core.threads import results_of, row_blocks
 VNNI = "avx512vnni"
 WORD = 64  # bytes
 TILE = 4  # rows
-PIECE = 4032  # codes of a row that are summed as whole numbers: 63 words, because rows that start a power of two apart
+BLOCK_CODES = 4032  # codes of a row that are summed as integers: 63 words, because rows that start a power of two apart
 # drive each other from the cache; below 2**31 / 2**15, so that no sum is too large
 NEAR_ROWS = 128  # so many rows are met by all others before the next ones: they stay in the cache
 OFFSET = 128  # makes a code a number without a sign
 
 
 def multiplies_bytes() -> bool:
-    """Return whether this process has code with the instruction; without it, whole numbers are slower than float32."""
+    """Return whether this process has code with the instruction; without it, integers are slower than float32."""
     return VNNI in code_features()
 
 
-def whole_words(n_bytes: int) -> int:
+def padded_to_words(n_bytes: int) -> int:
     """Return the length of a row of so many codes with the zeros that fill its last word."""
     return -(-n_bytes // WORD) * WORD
 
 
-def whole_tiles(n_rows: int) -> int:
+def padded_to_tiles(n_rows: int) -> int:
     """Return how many rows of codes there are with those of zeros that fill the last tile."""
     return -(-n_rows // TILE) * TILE
 
 
-class Pieces(NamedTuple):
-    """Rows of codes in pieces, one table of codes for each."""
+class CodeBlocks(NamedTuple):
+    """Rows of codes, cut into blocks of columns with one table of codes for each."""
 
-    codes: np.ndarray  # (n_pieces, whole tiles of rows, whole words), int8
-    sums: np.ndarray  # (n_pieces, n_rows), of the codes of a row
-    factors: np.ndarray  # (n_pieces, n_rows): a code stands for so many times itself
-
-
-def no_pieces(n_pieces: int, n_rows: int, length: int) -> Pieces:
-    """Return room for codes, all of them 0."""
-    codes = np.zeros((n_pieces, whole_tiles(n_rows), min(PIECE, whole_words(length))), dtype=np.int8)
-    return Pieces(codes, np.zeros((n_pieces, n_rows), dtype=np.int64), np.ones((n_pieces, n_rows)))
+    codes: np.ndarray  # (n_blocks, rows padded to tiles, codes padded to words), int8
+    sums: np.ndarray  # (n_blocks, n_rows), of the codes of a row
+    factors: np.ndarray  # (n_blocks, n_rows): a code stands for so many times itself
 
 
-def add_pieces(pieces: Pieces, n_pieces: int, total: np.ndarray, n_threads: int = 1) -> None:
-    """Add the products of all rows over the first pieces to ``total``, in whole numbers within a piece.
+def empty_code_blocks(n_blocks: int, n_rows: int, length: int) -> CodeBlocks:
+    """Return blocks of codes, all of them 0."""
+    codes = np.zeros((n_blocks, padded_to_tiles(n_rows), min(BLOCK_CODES, padded_to_words(length))), dtype=np.int8)
+    return CodeBlocks(codes, np.zeros((n_blocks, n_rows), dtype=np.int64), np.ones((n_blocks, n_rows)))
 
-    The rows are met by others in tasks that share nothing, and each sum grows piece by piece: the bits do not depend on
+
+def add_block_products(blocks: CodeBlocks, n_blocks: int, total: np.ndarray, n_threads: int = 1) -> None:
+    """Add the products of all rows over the first blocks to ``total``, in integers within a block.
+
+    The rows are met by others in tasks that share nothing, and each sum grows block by block: the bits do not depend on
     the threads.
     """
 
     def add(rows: slice) -> None:
-        for p in range(n_pieces):
-            add_products(pieces.codes[p], pieces.sums[p], pieces.factors[p], rows.start, rows.stop, total)
+        for p in range(n_blocks):
+            add_products(blocks.codes[p], blocks.sums[p], blocks.factors[p], rows.start, rows.stop, total)
 
-    tasks = row_blocks(pieces.codes.shape[1], NEAR_ROWS)
+    tasks = row_blocks(blocks.codes.shape[1], NEAR_ROWS)
     results_of(add, tasks[::-1], n_threads)  # the last meet most others
     mirror(total)
 
@@ -86,7 +86,7 @@ def mirror(total):
 def add_products(codes, sums, factors, rows_from, rows_to, total):
     """Add f_i f_j Σ c_i c_j to ``total``, for j in a range of rows that starts at a tile and all i up to j's tile.
 
-    ``codes`` has whole tiles of rows; ``sums`` and ``factors`` have one entry for each row of ``total``.
+    ``codes`` has rows padded to tiles; ``sums`` and ``factors`` have one entry for each row of ``total``.
     """
     products = np.empty((TILE, TILE), dtype=np.int32)
     n_rows = sums.size
@@ -112,7 +112,7 @@ def _compiled_write_tile(codes, i, j, products):
 
 @intrinsic
 def _write_tile(typing_context, codes, i, j, products):
-    """The same in vectors: LLVM would not keep the 16 sums in registers if it were written as a loop."""
+    """Write the tile in vectors: LLVM would not keep the 16 sums in registers if it were written as a loop."""
 
     def generated(context, builder, signature, arguments):
         n_lanes, i32, i64 = WORD // 4, ir.IntType(32), ir.IntType(64)

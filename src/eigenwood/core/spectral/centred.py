@@ -1,4 +1,4 @@
-"""Products with A = √w (X - μ) / σ, which is never made whole.
+"""Products with A = √w (X - μ) / σ, which is never made as a matrix.
 
     dense X     a block is centred into a small buffer that stays in the cache, and BLAS multiplies that
     csr X       A B = √w (X B' - 1 μᵀB') with B' = B / σ: the zeros stay zeros

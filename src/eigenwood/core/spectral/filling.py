@@ -38,10 +38,10 @@ def observed_scores(X: np.ndarray, mean: np.ndarray, scale: np.ndarray, componen
     Of a row without any that is its projection, since the components are orthonormal: one product for all of them.
     """
     centred = (X - mean) / scale
-    is_whole = ~np.isnan(X).any(axis=1)
+    is_complete = ~np.isnan(X).any(axis=1)
     scores = np.zeros((X.shape[0], components.shape[0]))
-    scores[is_whole] = centred[is_whole] @ components.T
-    for i in np.flatnonzero(~is_whole):
+    scores[is_complete] = centred[is_complete] @ components.T
+    for i in np.flatnonzero(~is_complete):
         seen = ~np.isnan(centred[i])
         if seen.any():
             scores[i] = np.linalg.lstsq(components[:, seen].T, centred[i, seen], rcond=None)[0]

@@ -17,5 +17,5 @@ def svd_pairs(A: np.ndarray) -> Pairs:
     """
     with one_blas_thread():
         U, s, Vt = linalg.svd(A, full_matrices=False, check_finite=False)
-        leftovers = A.T @ (A @ Vt.T) - Vt.T * s**2
-    return Pairs(s**2, np.ascontiguousarray(Vt.T), leftovers)
+        residual_vectors = A.T @ (A @ Vt.T) - Vt.T * s**2
+    return Pairs(s**2, np.ascontiguousarray(Vt.T), residual_vectors)

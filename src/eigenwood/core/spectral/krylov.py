@@ -24,7 +24,7 @@ from eigenwood.core.threads import one_blas_thread
 
 Operator = Callable[[np.ndarray], np.ndarray]  # (m, b) → M times it
 
-ROUNDING = 1e-13  # what is shorter than this share of the largest value is rounding
+NEGLIGIBLE = 1e-13  # what is shorter than this share of the largest value is rounding
 SHORT = 1e-3  # what is shorter than this has rounding of the longer ones in it
 
 
@@ -59,8 +59,8 @@ class KrylovStep(NamedTuple):
         count = min(self.count, self.values.size)
         with one_blas_thread():
             vectors = self.basis[:, : self.values.size] @ self.rotation[:, :count]
-            leftovers = self.outward @ self.factor[:, :count]
-        return Pairs(self.values[:count].copy(), vectors, leftovers)
+            residual_vectors = self.outward @ self.factor[:, :count]
+        return Pairs(self.values[:count].copy(), vectors, residual_vectors)
 
 
 def krylov_steps(operator: Operator, size: int, wanted: Wanted, trace: float, rule: KrylovRule) -> Iterator[KrylovStep]:
@@ -163,7 +163,7 @@ def _block_and_factor(sticking_out: np.ndarray, basis: np.ndarray, scale: float)
     """Return orthonormal columns Q and R with Q R = what sticks out; columns that are only rounding are left out."""
     Q, R, order = linalg.qr(sticking_out, mode="economic", pivoting=True, check_finite=False)
     lengths = np.abs(R.diagonal())
-    rank = int((lengths > ROUNDING * scale).sum())
+    rank = int((lengths > NEGLIGIBLE * scale).sum())
     in_order = np.empty_like(R)
     in_order[:, order] = R
     Q = Q[:, :rank]

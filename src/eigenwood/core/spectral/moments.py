@@ -8,7 +8,7 @@ The shift is close to the rows of the block, so no digits cancel: rows with mean
 single product XᵀX - n μμᵀ in float32 loses four digits there.) Where it is not close, the block lies far from the one
 before, and what is lost is small beside the scatter of their means. The means are exact whatever the shift, and each
 row is read once. A column that is constant in a block is left out of its products, and one that is nearly so takes
-part by its few entries (``thin``). Numbers that are steps of a scale of bytes are summed as whole numbers (``steps``).
+part by its few entries (``thin``). Numbers on a uniform grid of bytes are summed as integers (``quantized``).
 Work is cut by lanes of blocks and tiles of the matrix:
 
     tasks      lane 0: tile (0,0), (0,1), (1,1)     lane 1: tile (0,0), …       by the shape alone, never by the threads
@@ -16,6 +16,7 @@ Work is cut by lanes of blocks and tiles of the matrix:
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from scipy import sparse
 
 from eigenwood.compiling import njit
 from eigenwood.core.spectral.bytes import multiplies_bytes
-from eigenwood.core.spectral.steps import steps_of, sums_of_steps
+from eigenwood.core.spectral.quantized import grid_of, quantized_moments
 from eigenwood.core.spectral.thin import Thin, add_at, add_thin_products, count_changes, thin_columns, thin_entries
 from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 
@@ -116,16 +117,16 @@ def column_moments_of(X, weights: np.ndarray, n_threads: int = 1) -> ColumnMomen
 
 
 def _moments_of_steps(X: np.ndarray, weights: np.ndarray, n_threads: int) -> Moments | None:
-    """Return the moments in whole numbers, where all numbers are on steps (``steps``) and each row counts once."""
-    steps = steps_of(X) if multiplies_bytes() and (weights == 1.0).all() else None
-    sums = None if steps is None else sums_of_steps(X, steps, n_threads)
+    """Return the moments in integers, where all numbers lie on a grid (``quantized``) and each row counts once."""
+    grid = grid_of(X) if multiplies_bytes() and (weights == 1.0).all() else None
+    sums = None if grid is None else quantized_moments(X, grid, n_threads)
     return None if sums is None else Moments(X.shape[0], float(X.shape[0]), sums.mean, sums.scatter)
 
 
 # --- dense rows -----------------------------------------------------------------------------------
 
 
-class Task(NamedTuple):
+class TileTask(NamedTuple):
     """The part of the work that one thread does: some blocks of rows, two ranges of columns."""
 
     blocks: list[slice]
@@ -140,7 +141,7 @@ def _dense_moments(X: np.ndarray, weights: np.ndarray, n_threads: int) -> Moment
     blocks = row_blocks(n, block_rows(min(d, TILE)))
     lanes = lanes_of(blocks, max(1, N_LANES // len(pairs)))
     roots = np.sqrt(weights).astype(X.dtype)
-    tasks = [Task(lane, left, right) for left, right in pairs for lane in lanes]
+    tasks = [TileTask(lane, left, right) for left, right in pairs for lane in lanes]
 
     sums = results_of(lambda task: _tile_sum(X, weights, roots, task, len(tiles) == 1), tasks, n_threads)
 
@@ -168,7 +169,7 @@ def _with_block_means(scatter, means, shifts, block_weights, n_rows) -> Moments:
     return Moments(n_rows, weight, mean, scatter)
 
 
-def _tile_sum(X, weights, roots, task: Task, is_all: bool):
+def _tile_sum(X, weights, roots, task: TileTask, is_all: bool):
     """Return the products of two ranges of columns over some blocks, and each block's mean and shift on the left.
 
     Where one range is all there are (``is_all``), thin columns stand apart.
@@ -231,8 +232,8 @@ def runs_of(columns: np.ndarray) -> np.ndarray:
     breaks = np.nonzero(np.diff(columns) > 1)[0] + 1
     if columns.size == 0:
         return np.empty((0, 2), dtype=np.int64)
-    starts, stops = np.append(0, breaks), np.append(breaks, columns.size)
-    return np.column_stack([columns[starts], columns[stops - 1] + 1])
+    first, stop = np.append(0, breaks), np.append(breaks, columns.size)
+    return np.column_stack([columns[first], columns[stop - 1] + 1])
 
 
 def _dense_column_moments(X: np.ndarray, weights: np.ndarray, n_threads: int) -> ColumnMoments:
@@ -308,8 +309,8 @@ def even_slices(n: int, most: int) -> list[slice]:
     """
     n_parts = -(-n // most)
     size, longer = divmod(n, n_parts)
-    starts = [i * size + min(i, longer) for i in range(n_parts + 1)]
-    return [slice(start, stop) for start, stop in zip(starts[:-1], starts[1:], strict=True)]
+    ends = [i * size + min(i, longer) for i in range(n_parts + 1)]
+    return [slice(start, stop) for start, stop in pairwise(ends)]
 
 
 def lanes_of(blocks: list[slice], n_lanes: int) -> list[list[slice]]:

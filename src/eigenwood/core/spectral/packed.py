@@ -46,7 +46,7 @@ def packed(A: Centred, n_threads: int = 1) -> np.ndarray:
 
 
 def packed_width(n_rows: int, itemsize: int = 4) -> int:
-    """Return how many columns a block has: a whole number of lanes, as many as fit in the cache."""
+    """Return how many columns a block has: a multiple of the lanes, as many as fit in the cache."""
     lanes = LEAST_WIDTH * 4 // itemsize
     return int(np.clip(BLOCK_BYTES // itemsize // n_rows // lanes * lanes, lanes, MOST_WIDTH))
 
@@ -121,11 +121,11 @@ def uncentred_sums(total: np.ndarray, roots: np.ndarray) -> np.ndarray:
     return roots[:, None] * (total[:, :-1] - total[:, -1:]).T
 
 
-def lifted_lengths(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
+def feature_space_lengths(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
     """Return the length of every column of AᵀB, of a dense A.
 
     >>> A = Centred(np.array([[3.0, 4.0]]), np.ones(1), np.zeros(2), np.ones(2))
-    >>> lifted_lengths(A, np.ones((1, 1)))
+    >>> feature_space_lengths(A, np.ones((1, 1)))
     array([5.])
     """
     vectors, source, rows = np.ascontiguousarray(B.T, dtype=A.X.dtype), narrow(A), slice(0, A.X.shape[0])
@@ -210,7 +210,7 @@ def write_products(A, start, stop, shift, vectors, products):
 
 @njit(fastmath=IN_ANY_ORDER)
 def write_short_products(A, first, last, start, stop, shift, vectors, products):
-    """Write the same over some rows, four at a time; A may be whole numbers, and a shift be taken off each column."""
+    """Write Aᵀv over some rows, four at a time; A may hold integers, and a shift be taken off each column."""
     n_columns, number = stop - start, products.dtype.type
     a, b, c, d = vectors[0], vectors[1], vectors[2], vectors[3]
     t, u, v, w = products[0, :n_columns], products[1, :n_columns], products[2, :n_columns], products[3, :n_columns]

@@ -32,15 +32,15 @@ class Pairs(NamedTuple):
 
     values: np.ndarray  # (k,)
     vectors: np.ndarray  # (m, k)
-    leftovers: np.ndarray  # (m, k), or (1, k) where only the lengths are known
+    residual_vectors: np.ndarray  # (m, k), or (1, k) where only the lengths are known
 
     def residuals(self) -> np.ndarray:
         """Return ‖Mv - λv‖ of every pair."""
-        return np.sqrt(np.einsum("ij,ij->j", self.leftovers, self.leftovers))
+        return np.sqrt(np.einsum("ij,ij->j", self.residual_vectors, self.residual_vectors))
 
     def first(self, count: int) -> Pairs:
         """Return the first of the pairs."""
-        return Pairs(self.values[:count], self.vectors[:, :count], self.leftovers[:, :count])
+        return Pairs(self.values[:count], self.vectors[:, :count], self.residual_vectors[:, :count])
 
 
 def count_for_share(values: np.ndarray, share: float, trace: float) -> int | None:
@@ -118,7 +118,7 @@ def orthonormal(vectors: np.ndarray) -> np.ndarray:
 
 
 def straightened(vectors: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Return the same as ``orthonormal`` up to rounding, faster where the columns stand nearly at right angles.
+    """Return orthonormal columns, faster than ``orthonormal`` where the given ones stand nearly at right angles.
 
     Cholesky factors of VᵀV do it, twice for rounding: products instead of a factorisation of V. A column turns only
     those behind it.

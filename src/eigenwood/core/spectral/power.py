@@ -33,11 +33,11 @@ class PowerRule(NamedTuple):
 
 
 class PowerStep(NamedTuple):
-    """The pairs so far; the last one is still on its way unless the step is whole."""
+    """The pairs so far; the last one has not settled yet unless the step is whole."""
 
     values: np.ndarray
     vectors: np.ndarray
-    leftovers: np.ndarray
+    residual_vectors: np.ndarray
     n_products: int
     whole: bool
     last: bool
@@ -45,7 +45,7 @@ class PowerStep(NamedTuple):
 
     def pairs(self) -> Pairs:
         """Return the best pairs in the span of those so far: pairs that are not settled may lean towards each other."""
-        product = self.vectors * self.values + self.leftovers  # what M made of them
+        product = self.vectors * self.values + self.residual_vectors  # what M made of them
         return SubspaceStep(self.vectors, product, self.values.size, self.whole, self.last).pairs()
 
 
@@ -55,7 +55,7 @@ def power_steps(operator: Operator, size: int, wanted: Wanted, trace: float, rul
     The last step has fewer pairs than wanted where there are no more with any variance.
     """
     rng = np.random.default_rng(rule.seed)
-    values, vectors, leftovers = np.empty(0), np.empty((size, 0)), np.empty((size, 0))
+    values, vectors, residual_vectors = np.empty(0), np.empty((size, 0)), np.empty((size, 0))
     n_looks, n_products, is_cut = min(LOOKS, rule.max_iter), 0, False
     while True:
         v = _beside(vectors, rng.standard_normal(size), rng)
@@ -73,16 +73,16 @@ def power_steps(operator: Operator, size: int, wanted: Wanted, trace: float, rul
             has_settled = 2.0 * rest <= settled_at(found[0], rule.tol)[-1] and (not is_nothing or i >= n_looks)
             if has_settled or i == rule.max_iter:
                 break
-            yield PowerStep(*found, np.hstack([leftovers, left[:, None]]), n_products, False, False, is_cut)
+            yield PowerStep(*found, np.hstack([residual_vectors, left[:, None]]), n_products, False, False, is_cut)
             v = _beside(vectors, product, rng)
         is_cut |= not has_settled
         if is_nothing and has_settled:
-            yield PowerStep(values, vectors, leftovers, n_products, True, True, is_cut)
+            yield PowerStep(values, vectors, residual_vectors, n_products, True, True, is_cut)
             return
         values, vectors = found
-        leftovers = np.hstack([leftovers, left[:, None]])
+        residual_vectors = np.hstack([residual_vectors, left[:, None]])
         last = _is_enough(values, wanted, trace, size)
-        yield PowerStep(values, vectors, leftovers, n_products, True, last, is_cut)
+        yield PowerStep(values, vectors, residual_vectors, n_products, True, last, is_cut)
         if last:
             return
 

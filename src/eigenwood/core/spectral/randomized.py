@@ -33,8 +33,8 @@ class SubspaceStep(NamedTuple):
             values, rotation = linalg.eigh((H + H.T) / 2.0, check_finite=False)
             values, rotation = values[::-1][: self.count], rotation[:, ::-1][:, : self.count]
             vectors = self.block @ rotation
-            leftovers = self.product @ rotation - vectors * values
-        return Pairs(values.copy(), vectors, leftovers)
+            residual_vectors = self.product @ rotation - vectors * values
+        return Pairs(values.copy(), vectors, residual_vectors)
 
 
 def randomized_steps(

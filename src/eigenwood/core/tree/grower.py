@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,11 +23,22 @@ from eigenwood.core.bits import word_count
 from eigenwood.core.threads import WorkQueue, results_of
 from eigenwood.core.tree.binning import starts
 from eigenwood.core.tree.criteria import has_exact_row_updates, is_classifying, log_table
-from eigenwood.core.tree.node_loop import defer_small_node, grow_nodes
+from eigenwood.core.tree.large_node import LargeNodes, grow_large_nodes
+from eigenwood.core.tree.node_loop import defer_small_node
 from eigenwood.core.tree.small_node import grow_small_nodes
 from eigenwood.core.tree.split.sizes import SMALL
 from eigenwood.core.tree.structure import preorder, preorders, taken, with_leaves
-from eigenwood.core.tree.types import CATEGORY, LEAF, PER_NODE, BinnedTable, GrowthParams, NodeSpan, Target, Tree
+from eigenwood.core.tree.types import (
+    CATEGORY,
+    LEAF,
+    PER_NODE,
+    BinnedTable,
+    GrowthParams,
+    NodeRows,
+    NodeSpan,
+    Target,
+    Tree,
+)
 from eigenwood.core.tree.workspace import (
     CHAINED,
     DEFAULT_LEFT,
@@ -44,16 +55,21 @@ from eigenwood.core.tree.workspace import (
     THRESHOLD,
     WEIGHT,
     NodeBuffers,
+    SmallNodeWorkspace,
+    SplitWorkspace,
     begun,
+    new_draw_buffers,
     new_node_buffers,
     new_sample,
     new_small_node_workspace,
+    new_sparse_histogram,
     new_split_workspace,
     with_longer_lists,
 )
 
 ROUND_ROWS = 65_536  # rows that make a round, of which callbacks hear
 MOST_SPARSE_BINS = 65_536  # of sparse columns that are written out for a small node
+NO_WEIGHTS = np.empty(0)  # of rows: those of the target count
 SIBLINGS = 256  # branches of one question that are looked at, best first, before the clock is
 
 
@@ -162,9 +178,8 @@ def piece_at(context: GrowthContext, places: list[NodeSpan], one_split: bool = F
     first, last = places[0].start, places[-1].end
     max_splits = last - first if last - first <= SMALL and not one_split else 1
     local = [place._replace(start=place.start - first, end=place.end - first) for place in places]
-    piece = part_of(
-        context, context.rows[first:last], local, max_splits, new_workspace(context, last - first, max_splits)
-    )
+    workspace = new_workspace(context, last - first, last - first, max_splits)
+    piece = part_of(context, context.rows[first:last], local, max_splits, workspace)
     piece.places[:, 1:3] += first
     return piece
 
@@ -173,30 +188,30 @@ class Workspace(NamedTuple):
     """Where parts of a tree grow, one after the other."""
 
     buffers: NodeBuffers
-    split_ws: Any  # Bench, Sample and an array for large nodes, or None …
-    sample: Any
-    spare: Any
-    small_ws: Any  # … and Hand for small ones
+    large: tuple[SplitWorkspace, NodeRows, np.ndarray] | None  # for large nodes: room for splits, targets and rows …
+    small: SmallNodeWorkspace | None  # … and for small ones
 
 
-def new_workspace(context: GrowthContext, n_rows: int, max_splits: int) -> Workspace:
-    """Return room for parts of so many rows and questions."""
+def new_workspace(context: GrowthContext, n_rows: int, largest: int, max_splits: int) -> Workspace:
+    """Return room for parts of so many rows, the largest node of which has ``largest``, and of so many questions.
+
+    Large and small nodes take turns, and share some of it.
+    """
     (codes, features), target, params, _, _, _ = context
     n_outputs = target.starts.size - 1
     n_values = int(target.starts[-1]) if is_classifying(params.criterion) else n_outputs
     n_sums = n_values if is_classifying(params.criterion) else 1 + n_values
     n_open, n_nodes = n_rows if params.multiway else 2, 3 if max_splits == 1 and not params.multiway else 2 * n_rows
     buffers = new_node_buffers(n_rows, n_nodes, n_values, word_count(codes.feature.size), n_open)
-    small, split_ws, sample, spare, small_ws = most_small(context, max_splits), None, None, None, None
-    if n_rows > small:
-        split_ws = new_split_workspace(codes, features, params, n_sums, n_rows, n_outputs)
-        sample, spare = new_sample(target, n_rows, params.criterion), np.empty(n_rows, dtype=np.int32)
-    if small > 0:
-        small_ws = new_small_node_workspace(codes, target, n_sums, params.max_features >= features.kind.size)
-    if split_ws is not None and small_ws is not None:  # large and small nodes take turns
-        shared = {name: getattr(split_ws, name) for name in ("sparse_sums", "sparse_bins", "group", "bins", "draw")}
-        small_ws = small_ws._replace(**shared)
-    return Workspace(buffers, split_ws, sample, spare, small_ws)
+    sparse, draw, most = new_sparse_histogram(codes, n_sums), new_draw_buffers(codes), most_small(context, max_splits)
+    large = small = None
+    if largest > most:
+        split_ws = new_split_workspace(codes, features, params, largest, n_outputs, sparse, draw)
+        large = split_ws, new_sample(target, largest, params.criterion), np.empty(largest, dtype=np.int32)
+    if most > 0:
+        all_tried = params.max_features >= features.kind.size
+        small = new_small_node_workspace(codes, target, all_tried, sparse, draw)
+    return Workspace(buffers, large, small)
 
 
 def most_small(context: GrowthContext, max_splits: int) -> int:
@@ -216,7 +231,7 @@ def part_of(
         for root in roots:
             defer_small_node(buffers, root, -1, 0)
     if buffers.counts[N_SMALL] > 0:
-        grow_small_nodes(codes, features, target, rows, params, logs, buffers, workspace.small_ws)
+        grow_small_nodes(codes, features, target, rows, NO_WEIGHTS, params, logs, buffers, workspace.small)
     tree, roots_there, number = tree_of(buffers)
     n_open = buffers.counts[N_OPEN]
     places, seeds, bounds = buffers.open_nodes[:n_open], buffers.open_seeds[:n_open], buffers.open_bounds[:n_open]
@@ -227,10 +242,11 @@ def part_of(
 def grown_large(context: GrowthContext, rows, workspace: Workspace, small: int, max_splits: int) -> NodeBuffers:
     """Return a growth without its large nodes: they are split, and small ones left for later."""
     (codes, features), target, params, monotonic_cst, logs, _ = context
-    buffers, split_ws, sample, spare, _ = workspace
+    assert workspace.large is not None
+    buffers, (split_ws, sample, spare) = workspace.buffers, workspace.large
     n_listed = (2 if params.multiway else 1) * split_ws.bins.size if (features.kind == CATEGORY).any() else 0
-    fixed = codes, target, rows, features, params, monotonic_cst, logs, small
-    while not grow_nodes(*fixed, buffers, split_ws, sample, spare, max_splits, n_listed):
+    nodes = LargeNodes(codes, features, target, rows, params, monotonic_cst, logs, sample, spare, split_ws)
+    while not grow_large_nodes(nodes, buffers, small, max_splits, n_listed):
         buffers = with_longer_lists(buffers, n_listed)
     return buffers
 
@@ -246,6 +262,22 @@ def allows_small_nodes(context: GrowthContext) -> bool:
     ):
         return False
     return bool(has_exact_row_updates(params.criterion, params.integer_weights, target.starts.size - 1))
+
+
+def small_trees(
+    context: GrowthContext, rows: np.ndarray, row_weights: np.ndarray, starts: np.ndarray, seeds, workspace: Workspace
+) -> tuple[Tree, np.ndarray]:
+    """Return trees that begin as small nodes, each over its own stretch of rows with weights, and where each begins.
+
+    They stand one after the other, as parts of one tree would; all grow in one call.
+    """
+    (codes, features), target, params, _, logs, _ = context
+    buffers = begun(workspace.buffers, [])
+    for start, end, seed in zip(starts[:-1].tolist(), starts[1:].tolist(), seeds, strict=True):
+        defer_small_node(buffers, NodeSpan(start, end, 0, seed, -np.inf, np.inf), -1, 0)
+    grow_small_nodes(codes, features, target, rows, row_weights, params, logs, buffers, workspace.small)
+    tree, roots, _ = tree_of(buffers)
+    return tree, np.append(roots, tree.left.size).astype(np.int64)
 
 
 def tree_of(buffers: NodeBuffers) -> tuple[Tree, np.ndarray, np.ndarray]:

@@ -22,28 +22,27 @@ ROUNDING = 1e-15  # a decrease may fall short of the wanted one by this, or by w
 
 
 @njit_no_refcount
-def sample_in(workspace, target, rows):
-    """Return the rows of a node and their targets, written to the beginning of a sample of at least as many rows."""
+def sample_of(room, rows):
+    """Return the rows of a node with the beginning of a sample of at least as many: where their targets are."""
     n = rows.size
-    class_codes, y = (
-        workspace.class_codes[: min(n, workspace.class_codes.shape[0])],
-        workspace.y[: min(n, workspace.y.shape[0])],
+    return NodeRows(
+        rows,
+        room.class_codes[: min(n, room.class_codes.shape[0])],
+        room.y[: min(n, room.y.shape[0])],
+        room.weights[: min(n, room.weights.size)],
+        room.ranks[: min(n, room.ranks.shape[0])],
+        room.ordered[: min(n, room.ordered.shape[0])],
     )
-    weights, ranks = (
-        workspace.weights[: min(n, workspace.weights.size)],
-        workspace.ranks[: min(n, workspace.ranks.shape[0])],
-    )
-    ordered = workspace.ordered[: min(n, workspace.ordered.shape[0])]
-    fill(class_codes, y, weights, ranks, ordered, target, rows)
-    return NodeRows(rows, class_codes, y, weights, ranks, ordered)
 
 
 @njit_no_refcount
-def fill(class_codes, y, weights, ranks, ordered, target, rows):
-    """Write the targets of some rows, and the ranks of their amounts if there is room for them."""
-    gather(target.class_codes, target.y, target.weights, rows, class_codes, y, weights)
-    if ranks.shape[0] > 0:
-        write_ranks(y, ranks, ordered)
+def fill_sample(sample, target):
+    """Write the targets of the rows of a sample, and the ranks of their amounts if there is room for them."""
+    gather(
+        target.class_codes, target.y, target.weights, sample.rows, sample.class_codes, sample.y, sample.weights
+    )  # fmt: skip
+    if sample.ranks.shape[0] > 0:
+        write_ranks(sample.y, sample.ranks, sample.ordered)
 
 
 @njit_refcount
@@ -74,18 +73,18 @@ def gather(all_class_codes, all_y, all_weights, rows, class_codes, y, weights):
 
 
 @njit_no_refcount
-def class_node_stats(class_codes, weights, starts, criterion, sums, place, value):
+def class_node_stats(class_codes, weights, starts, criterion, sums, span, value):
     """Return what is known of a node, and whether it is pure; its ``value`` is the shares of the classes."""
     sums[:] = 0.0
     for o in range(starts.size - 1):
         first = starts[o]
         for i in range(class_codes.shape[0]):
             sums[first + class_codes[i, o]] += weights[i] if weights.size > 0 else 1.0
-    return class_node_stats_of_sums(sums, starts, criterion, place, value)
+    return class_node_stats_of_sums(sums, starts, criterion, span, value)
 
 
 @njit_no_refcount
-def class_node_stats_of_sums(sums, starts, criterion, place, value):
+def class_node_stats_of_sums(sums, starts, criterion, span, value):
     """Return what is known of a node with these weights of the classes, and whether it is pure."""
     n_sums, weight = sums.size, 0.0
     for k in range(starts[1]):
@@ -94,16 +93,16 @@ def class_node_stats_of_sums(sums, starts, criterion, place, value):
     for k in range(n_sums):
         n_present += sums[k] > 0.0
         value[k] = sums[k] / weight
-    if place.lower > -np.inf or place.upper < np.inf:
-        value[1] = min(max(value[1], place.lower), place.upper)
+    if span.lower > -np.inf or span.upper < np.inf:
+        value[1] = min(max(value[1], span.lower), span.upper)
         value[0] = 1.0 - value[1]
     pure, total = n_present == starts.size - 1, cost(sums, starts, criterion)
     impurity = 0.0 if pure else max(total / weight, 0.0)
-    return NodeStats(impurity, weight, total, 0.0, place.lower, place.upper, place.seed), pure
+    return NodeStats(impurity, weight, total, 0.0, span.lower, span.upper, span.seed), pure
 
 
 @njit_no_refcount
-def regression_node_stats(y, weights, starts, criterion, sums, place, value):
+def regression_node_stats(y, weights, starts, criterion, sums, span, value):
     """Return what is known of a node of amounts, and whether it is pure; its ``value`` is their mean or median.
 
     For the squared error the mean is taken off the amounts, so that no gain is lost in the difference of large sums.
@@ -136,10 +135,10 @@ def regression_node_stats(y, weights, starts, criterion, sums, place, value):
             if criterion == ABSOLUTE_ERROR:
                 middle = median_of(y[:, o], weights)
             impurity += amount_impurity(y[:, o], weights, middle, criterion) / n_outputs
-        sums[1 + o], value[o] = total, min(max(middle, place.lower), place.upper)
+        sums[1 + o], value[o] = total, min(max(middle, span.lower), span.upper)
     impurity = 0.0 if pure else impurity
     total = weight * impurity if criterion == ABSOLUTE_ERROR else cost(sums, starts, criterion)
-    return NodeStats(impurity, weight, total, centre, place.lower, place.upper, place.seed), pure
+    return NodeStats(impurity, weight, total, centre, span.lower, span.upper, span.seed), pure
 
 
 @njit_refcount
@@ -174,13 +173,12 @@ def value_of(target, rows, criterion):
 
 
 @njit_no_refcount
-def stays_leaf(stats, pure, place, params):
-    """Return whether a node is left alone whatever could be asked of it."""
-    n_rows = place.end - place.start
+def stays_leaf(stats, span, params):
+    """Return whether a node that is not pure is left alone whatever could be asked of it."""
+    n_rows = span.end - span.start
     if (
-        pure
-        or stats.impurity <= params.max_leaf_impurity
-        or place.depth >= params.max_depth
+        stats.impurity <= params.max_leaf_impurity
+        or span.depth >= params.max_depth
         or n_rows < params.min_samples_split
     ):
         return True

@@ -78,10 +78,11 @@ def with_longer_lists(buffers: NodeBuffers, n_bins: int) -> NodeBuffers:
 
 
 @njit_no_refcount
-def push(stack, seeds, bounds, n_stack, line, seed, lower, upper):
-    """Let a node wait."""
-    for k in range(stack.shape[1]):
-        stack[n_stack, k] = line[k]
+def push(stack, seeds, bounds, n_stack, waiting, seed, lower, upper):
+    """Let a node wait, of which START … SIDE are given; return how many wait then."""
+    start, end, depth, parent, side = waiting
+    stack[n_stack, START], stack[n_stack, END], stack[n_stack, DEPTH] = start, end, depth
+    stack[n_stack, PARENT], stack[n_stack, SIDE] = parent, side
     seeds[n_stack, 0], bounds[n_stack, 0], bounds[n_stack, 1] = seed, lower, upper
     return n_stack + 1
 
@@ -99,85 +100,123 @@ def new_sample(target, n_rows, criterion):
 
 
 PAGE, OFF_PAGE = 512, 72  # numbers in a page of memory: lines a whole number of pages apart hinder each other
+TURNS, MANY = 4, 32  # labels of more rows are added up in turns
 
 
-class SplitWorkspace(NamedTuple):
-    """Room for one node after the other. Sums, counts and bits are all zero between two uses.
+class SparseHistogram(NamedTuple):
+    """The sums of a node in the bins of all sparse columns. Sums and bits are all zero between two uses.
 
-    The sparse columns share ``sparse_sums``, whose last line is for the common code of the feature at hand.
+    The last line of ``sums`` is for the common code of the feature at hand.
     """
 
-    sums: np.ndarray  # (n_codes, n_sums + 1), the last column counts rows
-    flat: np.ndarray  # the same for columns with few codes, one after the other
-    counts: np.ndarray  # (n_codes,)
-    bits: np.ndarray  # which codes occur
-    sparse_sums: np.ndarray  # (n_sparse_bins + 1, n_sums + 1)
-    sparse_bits: np.ndarray
-    sparse_bins: np.ndarray  # (n_sparse_bins,) those that occur
-    group: np.ndarray  # (n_sparse_bins + 1,) where the sparse bins of a feature begin among them
-    keys: np.ndarray  # (n_rows,) the codes of a column in order …
-    places: np.ndarray  # (n_rows,) … and the places of their rows
-    bins: np.ndarray  # the bins of one column, in the order in which they are cut
-    best_bins: np.ndarray  # those of the best one so far, if it is a category
-    left: np.ndarray  # (n_sums + 2,)
-    cuts: np.ndarray  # (6, n_rows) the cuts of a column whose rows are in order
+    sums: np.ndarray  # (n_sparse_bins + 1, n_sums + 1), the last column counts rows
+    bits: np.ndarray  # which bins occur
+    present: np.ndarray  # (n_sparse_bins,) those that occur …
+    group: np.ndarray  # … and where those of a feature begin among them
+
+
+class DrawBuffers(NamedTuple):
+    """Room for the draw of candidates (``split/candidates.py``)."""
+
     feature_keys: np.ndarray  # (n_columns,) random bits
     sparse_keys: np.ndarray  # (n_sparse_bins,) random bits of their features
     draw: np.ndarray  # (n_candidates,) their keys, or all that can be looked at
     near: np.ndarray  # of the keys, those that come next
-    candidates: np.ndarray  # (TURN,) the candidates that are looked at next …
-    column_codes: np.ndarray  # (TURN, n_rows) … and the codes that the rows of the node have there, of a table by row
+
+
+class TurnBuffers(NamedTuple):
+    """Room for the candidates of a large node that are looked at next, and for their codes if the table is by row."""
+
+    candidates: np.ndarray  # (TURN,)
+    column_codes: np.ndarray  # (TURN, n_rows) the codes of the rows of the node
     in_order: np.ndarray  # (n_rows,) 0, 1, 2, …: the rows of these codes
+
+
+class RowOrder(NamedTuple):
+    """Room for the rows of a large node in the order of the codes of one column, and for the cuts between them."""
+
+    keys: np.ndarray  # (n_rows,) the codes of a column in order …
+    places: np.ndarray  # (n_rows,) … and the places of their rows
+    counts: np.ndarray  # (n_codes,) all zero between two uses
+    cuts: np.ndarray  # (6, n_rows)
+
+
+class SplitWorkspace(NamedTuple):
+    """Room for one large node after the other. Sums and bits are all zero between two uses."""
+
+    sums: np.ndarray  # (n_codes, n_sums + 1) of one column, the last column counts rows
+    flat: np.ndarray  # the same for columns with few codes, one after the other
+    bits: np.ndarray  # which codes occur
+    bins: np.ndarray  # the bins of one column, in the order in which they are cut
+    best_bins: np.ndarray  # those of the best one so far, if it is a category
+    left: np.ndarray  # (n_sums + 2,)
     total: np.ndarray  # (n_sums,) of all rows of the node
     constant: np.ndarray  # the columns that are known to be constant there, as bits
+    order: RowOrder
+    sparse: SparseHistogram
+    draw: DrawBuffers
+    turn: TurnBuffers
+
+
+def new_sparse_histogram(codes, n_sums: int) -> SparseHistogram:
+    """Return room for the sums in all sparse bins of a table."""
+    n_sparse_bins = codes.sparse_feature.size
+    return SparseHistogram(
+        sums=lazy_zeros((n_sparse_bins + 1, n_sums + 1)),
+        bits=np.zeros(word_count(n_sparse_bins), dtype=np.uint64),
+        present=np.empty(n_sparse_bins, dtype=np.int64),
+        group=np.empty(n_sparse_bins + 1, dtype=np.int64),
+    )
+
+
+def new_draw_buffers(codes) -> DrawBuffers:
+    """Return room for a draw of the columns of a table."""
+    n_candidates = codes.feature.size + codes.sparse_feature.size
+    return DrawBuffers(
+        feature_keys=splitmix64(codes.feature.astype(np.uint64) + ONE),
+        sparse_keys=splitmix64(codes.sparse_feature.astype(np.uint64) + ONE),
+        draw=np.empty(n_candidates, dtype=np.uint64),
+        near=np.empty(n_candidates, dtype=np.uint64),
+    )
 
 
 def new_split_workspace(
-    codes, features, params: GrowthParams, n_sums: int, n_rows: int, n_outputs: int
+    codes, features, params: GrowthParams, n_rows: int, n_outputs: int, sparse: SparseHistogram, draw: DrawBuffers
 ) -> SplitWorkspace:
-    """Return room for the nodes of a coded table."""
-    widths, n_sparse_bins, n_read = (
-        np.diff(codes.start),
-        codes.sparse_feature.size,
-        n_rows if codes.by_row.shape[0] > 0 else 0,
-    )
+    """Return room for the large nodes of a coded table."""
+    widths, n_sums = np.diff(codes.start), sparse.sums.shape[1] - 1
     n_codes, summed = int(widths.max(initial=0)), widths
     if has_exact_row_updates(params.criterion, params.integer_weights, n_outputs) and not params.at_random:
         is_category = features.kind[codes.feature] == CATEGORY
         summed = np.where(is_category, widths, np.minimum(widths, most_summed(n_rows, n_sums)))
-    n_bins = max(n_codes, n_sparse_bins + 1)
+    n_bins, n_read = max(n_codes, sparse.present.size + 1), n_rows if codes.by_row.shape[0] > 0 else 0
     return SplitWorkspace(
         sums=lazy_zeros((int(summed.max(initial=0)), n_sums + 1)),
         flat=lazy_zeros((SPREAD * n_rows,)),
-        counts=np.zeros(n_codes, dtype=np.int32),
         bits=np.zeros(word_count(n_codes), dtype=np.uint64),
-        sparse_sums=lazy_zeros((n_sparse_bins + 1, n_sums + 1)),
-        sparse_bits=np.zeros(word_count(n_sparse_bins), dtype=np.uint64),
-        sparse_bins=np.empty(n_sparse_bins, dtype=np.int64),
-        group=np.empty(n_sparse_bins + 1, dtype=np.int64),
-        keys=np.empty(n_rows, dtype=np.int32),
-        places=np.empty(n_rows, dtype=np.int32),
         bins=np.empty(n_bins, dtype=np.int64),
         best_bins=np.empty(n_bins, dtype=np.int64),
         left=np.empty(n_sums + 2),
-        cuts=lazy_zeros((6, (n_rows // PAGE + 1) * PAGE + OFF_PAGE)),
-        feature_keys=splitmix64(codes.feature.astype(np.uint64) + ONE),
-        sparse_keys=splitmix64(codes.sparse_feature.astype(np.uint64) + ONE),
-        draw=np.empty(codes.feature.size + n_sparse_bins, dtype=np.uint64),
-        near=np.empty(codes.feature.size + n_sparse_bins, dtype=np.uint64),
-        candidates=np.empty(TURN, dtype=np.int64),
-        column_codes=lazy_zeros((TURN, n_read), codes.columns.dtype),
-        in_order=np.arange(n_read, dtype=np.int32),
         total=np.empty(n_sums),
         constant=np.zeros(word_count(codes.feature.size), dtype=np.uint64),
+        order=RowOrder(
+            keys=np.empty(n_rows, dtype=np.int32),
+            places=np.empty(n_rows, dtype=np.int32),
+            counts=np.zeros(n_codes, dtype=np.int32),
+            cuts=lazy_zeros((6, (n_rows // PAGE + 1) * PAGE + OFF_PAGE)),
+        ),
+        sparse=sparse,
+        draw=draw,
+        turn=TurnBuffers(
+            candidates=np.empty(TURN, dtype=np.int64),
+            column_codes=lazy_zeros((TURN, n_read), codes.columns.dtype),
+            in_order=np.arange(n_read, dtype=np.int32),
+        ),
     )
 
 
-TURNS, MANY = 4, 32  # labels of more rows are added up in turns
-
-
-class SmallNodeWorkspace(NamedTuple):
-    """Room for a small node."""
+class GatheredRows(NamedTuple):
+    """The rows of a small node with all that is asked of them, one after the other."""
 
     rows: np.ndarray  # (SMALL,) in the table
     class_codes: np.ndarray  # (SMALL,) of these rows, in their order …
@@ -186,96 +225,129 @@ class SmallNodeWorkspace(NamedTuple):
     weighted_residuals: np.ndarray  # (SMALL,) of the node at hand: weight times distance from the mean
     own: np.ndarray  # (SMALL,) which of these rows the nodes below have
     table: np.ndarray  # (SMALL, n_columns) their codes, if the table is kept by row, or all are looked at
-    entry_start: np.ndarray  # (SMALL + 1,) their sparse columns: entries in sparse bins that some of them have …
+
+
+class GatheredSparse(NamedTuple):
+    """The sparse columns of a small node: entries in sparse bins that some of its rows have and others do not."""
+
+    entry_start: np.ndarray  # (SMALL + 1,)
     entries: np.ndarray
-    sparse_bin_at: np.ndarray  # (n_sparse_bins,) … where such a sparse bin of the table is found, and -1 for others
-    sparse_feature: np.ndarray  # (n_sparse_bins,) the feature of a sparse bin, its code, and random bits
-    sparse_code: np.ndarray
-    sparse_keys: np.ndarray
-    sparse_sums: np.ndarray  # (n_sparse_bins + 1, n_sums + 1) all zero between two uses, but the last
-    sparse_bits: np.ndarray
-    sparse_bins: np.ndarray  # of the node at hand: the sparse bins that occur …
-    group: np.ndarray  # … and where those of a feature begin among them
+    feature: np.ndarray  # (n_sparse_bins,) the feature of such a bin, its code, and random bits
+    code: np.ndarray
+    keys: np.ndarray
+    bin_at: np.ndarray  # (n_sparse_bins,) where a bin of the table is found among those, and -1 for others
     bins: np.ndarray  # (n_sparse_bins + 1,) the bins of one feature, in the order of their codes
-    node_rows: np.ndarray  # of the node at hand: its rows in the table, and their targets
-    node_class_codes: np.ndarray  # (SMALL, 1)
-    node_y: np.ndarray  # (SMALL, 1)
-    node_weights: np.ndarray
+
+
+class NodeTargets(NamedTuple):
+    """The rows of the node at hand in the table, their targets, and the sums of these."""
+
+    rows: np.ndarray
+    class_codes: np.ndarray  # (SMALL, 1)
+    y: np.ndarray  # (SMALL, 1)
+    weights: np.ndarray
     partial_totals: np.ndarray  # (TURNS, n_sums) parts of the total
-    total: np.ndarray  # (n_sums,) of all its rows
-    left: np.ndarray  # (n_sums + 2,)
-    order: np.ndarray  # (n_columns, SMALL) the keys of all its columns in order, if those are kept
-    is_left: np.ndarray  # (SMALL,) where a row goes
-    keys: np.ndarray  # of one of its columns: codes, and in the last bits which rows they are of
+    total: np.ndarray  # (n_sums,)
+
+
+class KeyBuffers(NamedTuple):
+    """Room to sort the keys of a column: codes, and in the last bits which rows they are of."""
+
+    keys: np.ndarray
     ordered: np.ndarray  # the same in order
     spare: np.ndarray
-    lefts: np.ndarray  # of the cuts of one or more columns: the weight on the left …
+    ranks: np.ndarray  # (FEW,)
+    counts: np.ndarray
+
+
+class KeptOrders(NamedTuple):
+    """The keys of all columns in order, which go from a node to its children."""
+
+    keys: np.ndarray  # (n_columns, SMALL)
+    is_kept: np.ndarray  # (SMALL,) whether the node that begins here has its keys in order
+    is_left: np.ndarray  # (SMALL,) where a row goes
+
+
+class CutBuffers(NamedTuple):
+    """Room for the cuts of one or more columns."""
+
+    lefts: np.ndarray  # the weight on the left …
     parts: np.ndarray  # … its part of the impurity, and that of the right side
     rests: np.ndarray
     costs: np.ndarray
-    ranks: np.ndarray  # (FEW,)
-    counts: np.ndarray
-    sums: np.ndarray
-    feature_keys: np.ndarray  # (n_columns,) random bits
-    draw: (
-        np.ndarray
-    )  # (n_columns + n_sparse_bins,) of the candidates: random bits, and in the last bits which they are of
-    near: np.ndarray  # of the same, those that come next
+    left: np.ndarray  # (n_sums + 2,) the sums of what lies left of the cut at hand
+
+
+class SmallNodeWorkspace(NamedTuple):
+    """Room for a small node and all below it."""
+
+    gathered: GatheredRows
+    gathered_sparse: GatheredSparse
+    node: NodeTargets
+    keys: KeyBuffers
+    orders: KeptOrders
+    cuts: CutBuffers
+    sums: np.ndarray  # of one column with few codes; all zero between two uses
     constant: np.ndarray  # columns that are known to be constant, as bits
-    stack: np.ndarray  # the nodes that wait
-    seeds: np.ndarray
-    constants: np.ndarray
+    sparse: SparseHistogram
+    draw: DrawBuffers
 
 
-def new_small_node_workspace(codes, target, n_sums: int, all_tried: bool) -> SmallNodeWorkspace:
+def new_small_node_workspace(
+    codes, target, all_tried: bool, sparse: SparseHistogram, draw: DrawBuffers
+) -> SmallNodeWorkspace:
     """Return room for the small nodes of a table; whether they look at all features."""
-    n_sparse_bins, n_columns = codes.sparse_feature.size, codes.feature.size
-    n_words, n_class_codes = word_count(n_columns), SMALL if target.class_codes.shape[0] else 0
+    n_sparse_bins, n_columns, n_sums = codes.sparse_feature.size, codes.feature.size, sparse.sums.shape[1] - 1
+    n_class_codes, has_table = SMALL if target.class_codes.shape[0] else 0, codes.by_row.shape[0] > 0 or all_tried
     n_y, longest = SMALL - n_class_codes, int(np.diff(codes.entry_start).max(initial=0))
-    has_table = codes.by_row.shape[0] > 0 or all_tried
     return SmallNodeWorkspace(
-        rows=np.empty(SMALL, dtype=np.uint32),
-        class_codes=np.empty(n_class_codes, dtype=np.uint32),
-        y=np.empty(n_y),
-        weights=np.empty(SMALL),
-        weighted_residuals=np.empty(n_y),
-        own=np.empty(SMALL, dtype=np.uint32),
-        table=np.empty((SMALL if has_table else 0, n_columns), dtype=codes.columns.dtype),
-        entry_start=np.zeros(SMALL + 1, dtype=np.int64),
-        entries=np.empty(SMALL * longest, dtype=np.int32),
-        sparse_bin_at=np.zeros(n_sparse_bins, dtype=np.int32),
-        sparse_feature=np.empty(n_sparse_bins, dtype=codes.sparse_feature.dtype),
-        sparse_code=np.empty(n_sparse_bins, dtype=codes.sparse_code.dtype),
-        sparse_keys=np.empty(n_sparse_bins, dtype=np.uint64),
-        sparse_sums=lazy_zeros((n_sparse_bins + 1, n_sums + 1)),
-        sparse_bits=np.zeros(word_count(n_sparse_bins), dtype=np.uint64),
-        sparse_bins=np.empty(n_sparse_bins, dtype=np.int64),
-        group=np.empty(n_sparse_bins + 1, dtype=np.int64),
-        bins=np.empty(n_sparse_bins + 1, dtype=np.int64),
-        node_rows=np.empty(SMALL, dtype=np.uint32),
-        node_class_codes=np.empty((n_class_codes, 1), dtype=np.uint32),
-        node_y=np.empty((n_y, 1)),
-        node_weights=np.empty(SMALL),
-        partial_totals=np.empty((TURNS, n_sums)),
-        total=np.empty(n_sums),
-        left=np.empty(n_sums + 2),
-        order=lazy_zeros((n_columns, SMALL), np.uint32),
-        is_left=np.empty(SMALL, dtype=np.uint8),
-        keys=np.empty(SMALL + LANES, dtype=np.uint32),
-        ordered=np.empty(SMALL, dtype=np.uint32),
-        spare=np.empty(SMALL, dtype=np.uint32),
-        lefts=np.zeros(SMALL + AT_A_TIME),
-        parts=np.zeros(SMALL + AT_A_TIME),
-        rests=np.zeros(SMALL + AT_A_TIME),
-        costs=np.empty(SMALL + AT_A_TIME),
-        ranks=np.empty(FEW, dtype=np.int32),
-        counts=np.zeros(SPREAD * SMALL, dtype=np.int32),
+        gathered=GatheredRows(
+            rows=np.empty(SMALL, dtype=np.uint32),
+            class_codes=np.empty(n_class_codes, dtype=np.uint32),
+            y=np.empty(n_y),
+            weights=np.empty(SMALL),
+            weighted_residuals=np.empty(n_y),
+            own=np.empty(SMALL, dtype=np.uint32),
+            table=np.empty((SMALL if has_table else 0, n_columns), dtype=codes.columns.dtype),
+        ),
+        gathered_sparse=GatheredSparse(
+            entry_start=np.zeros(SMALL + 1, dtype=np.int64),
+            entries=np.empty(SMALL * longest, dtype=np.int32),
+            feature=np.empty(n_sparse_bins, dtype=codes.sparse_feature.dtype),
+            code=np.empty(n_sparse_bins, dtype=codes.sparse_code.dtype),
+            keys=np.empty(n_sparse_bins, dtype=np.uint64),
+            bin_at=np.zeros(n_sparse_bins, dtype=np.int32),
+            bins=np.empty(n_sparse_bins + 1, dtype=np.int64),
+        ),
+        node=NodeTargets(
+            rows=np.empty(SMALL, dtype=np.uint32),
+            class_codes=np.empty((n_class_codes, 1), dtype=np.uint32),
+            y=np.empty((n_y, 1)),
+            weights=np.empty(SMALL),
+            partial_totals=np.empty((TURNS, n_sums)),
+            total=np.empty(n_sums),
+        ),
+        keys=KeyBuffers(
+            keys=np.empty(SMALL + LANES, dtype=np.uint32),
+            ordered=np.empty(SMALL, dtype=np.uint32),
+            spare=np.empty(SMALL, dtype=np.uint32),
+            ranks=np.empty(FEW, dtype=np.int32),
+            counts=np.zeros(SPREAD * SMALL, dtype=np.int32),
+        ),
+        orders=KeptOrders(
+            keys=lazy_zeros((n_columns, SMALL), np.uint32),
+            is_kept=np.zeros(SMALL, dtype=np.uint8),
+            is_left=np.empty(SMALL, dtype=np.uint8),
+        ),
+        cuts=CutBuffers(
+            lefts=np.zeros(SMALL + AT_A_TIME),
+            parts=np.zeros(SMALL + AT_A_TIME),
+            rests=np.zeros(SMALL + AT_A_TIME),
+            costs=np.empty(SMALL + AT_A_TIME),
+            left=np.empty(n_sums + 2),
+        ),
         sums=np.zeros(SPREAD * SMALL),
-        feature_keys=splitmix64(codes.feature.astype(np.uint64) + ONE),
-        draw=np.empty(n_columns + n_sparse_bins, dtype=np.uint64),
-        near=np.empty(n_columns + n_sparse_bins, dtype=np.uint64),
-        constant=np.empty(n_words, dtype=np.uint64),
-        stack=np.empty((SMALL + 1, 6), dtype=np.int32),
-        seeds=np.empty(SMALL + 1, dtype=np.uint64),
-        constants=np.empty((SMALL + 1, n_words), dtype=np.uint64),
+        constant=np.empty(word_count(n_columns), dtype=np.uint64),
+        sparse=sparse,
+        draw=draw,
     )

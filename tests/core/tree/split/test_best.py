@@ -9,7 +9,7 @@ from eigenwood.core.tree.split.candidates import NOTHING_DRAWN, band_for, make_d
 from eigenwood.core.tree.split.gap import sparse_range
 from eigenwood.core.tree.split.histogram import write_groups
 from tests.core.tree import cases
-from tests.core.tree.roots import SHARES, STORAGES, assert_clean, bench_of, moved, root_of, split_of, table
+from tests.core.tree.roots import SHARES, STORAGES, assert_clean, moved, root_of, split_of, table, workspace_of
 from tests.naive import tree as naive
 
 
@@ -237,19 +237,18 @@ def test_the_short_ways_find_what_the_long_way_finds(criterion, rare_share, n_cl
 def drawn_features(data, seed, constant=(), **storage):
     """Return the features in the order in which they are drawn; some columns are known to be constant."""
     root = root_of(data, naive.Rules("gini"), **storage)
-    ws, codes = bench_of(root), root.codes
+    ws, codes = workspace_of(root), root.codes
     n_columns, sparse_bins = codes.feature.size, np.arange(codes.sparse_feature.size)
-    n_groups = write_groups(sparse_bins, sparse_bins.size, codes.sparse_feature, ws.group)
+    n_groups = write_groups(sparse_bins, sparse_bins.size, codes.sparse_feature, ws.sparse.group)
     for at in range(n_columns):
         if codes.feature[at] in constant:
             add_member(ws.constant, at)
     n = make_draw(
-        ws.draw, n_columns, n_groups, ws.feature_keys, ws.sparse_keys, sparse_bins, ws.group, ws.constant,
-        np.uint64(seed),
-    )  # fmt: skip
+        ws.draw, ws.draw.sparse_keys, n_columns, n_groups, sparse_bins, ws.sparse.group, ws.constant, np.uint64(seed)
+    )
     candidates = np.empty(n, dtype=np.int64)
-    write_drawn(ws.draw, n_columns + n_groups, n, NOTHING_DRAWN, band_for(3, n), ws.near, candidates)
-    return [int(codes.feature[c] if c < n_columns else codes.sparse_feature[ws.group[c - n_columns]])
+    write_drawn(ws.draw, n_columns + n_groups, n, NOTHING_DRAWN, band_for(3, n), candidates)
+    return [int(codes.feature[c] if c < n_columns else codes.sparse_feature[ws.sparse.group[c - n_columns]])
             for c in candidates]  # fmt: skip
 
 

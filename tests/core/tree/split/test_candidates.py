@@ -14,6 +14,7 @@ from eigenwood.core.tree.split.candidates import (
     next_drawn,
 )
 from eigenwood.core.tree.split.histogram import write_groups
+from eigenwood.core.tree.workspace import DrawBuffers
 
 
 def drawn_by_bands(draw, n_candidates, n, band):
@@ -42,12 +43,13 @@ def test_the_draw_is_in_the_order_of_its_keys(n_columns, n_groups, n_wanted):
         np.zeros(word_count(n_columns), dtype=np.uint64),
         np.empty(n_columns + sparse_bins.size, dtype=np.uint64),
     )
+    buffers = DrawBuffers(feature_keys, sparse_keys, draw, np.empty_like(draw))
     for at in range(0, n_columns, 4):
         add_member(constant, at)
     candidates = [at for at in range(n_columns + n_groups) if at >= n_columns or at % 4]
     asked = np.concatenate([dense, sparse_feature[::2]])
     for seed in rng.integers(2**63, size=5, dtype=np.uint64):
-        n = make_draw(draw, n_columns, n_groups, feature_keys, sparse_keys, sparse_bins, group, constant, seed)
+        n = make_draw(buffers, sparse_keys, n_columns, n_groups, sparse_bins, group, constant, seed)
         assert n == len(candidates)
         found = drawn_by_bands(draw, n_columns + n_groups, n, band_for(n_wanted, n))
         assert found == sorted(candidates, key=lambda at, seed=seed: int(key_of(seed + ONE, asked[at])))

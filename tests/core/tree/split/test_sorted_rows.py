@@ -11,7 +11,7 @@ from eigenwood.core.tree.split.histogram import add_up_amounts, add_up_classes
 from eigenwood.core.tree.split.sizes import FEW_ROWS, is_summed, most_summed
 from eigenwood.core.tree.split.sorted_rows import best_cut_of_sorted_rows, number_count, order_few, order_many
 from tests.core.tree import cases
-from tests.core.tree.roots import assert_clean, bench_of, root_of, sample_of, split_of
+from tests.core.tree.roots import assert_clean, root_of, sample_of, split_of, workspace_of
 from tests.naive import tree as naive
 
 ORDERED = ("gini", "entropy", "squared_error")
@@ -45,20 +45,20 @@ def signs_of(rules):
 
 def by_order(root, rules):
     """Return the cost, the two codes at the cut, and the side of the missing rows."""
-    ws, rows, missing = bench_of(root), root.sample.rows, root.features.missing[0]
-    keys, places, codes, sample = ws.keys, ws.places, root.codes, root.sample
+    ws, rows, missing = workspace_of(root), root.sample.rows, root.features.missing[0]
+    keys, places, codes, sample = ws.order.keys, ws.order.places, root.codes, root.sample
     n_codes = codes.start[1]
     if rows.size <= FEW_ROWS:
         order_few(codes.columns, 0, rows, keys, places)
     else:
-        order_many(codes.columns, 0, n_codes, rows, ws.counts, ws.bits, ws.bins, keys, places)
+        order_many(codes.columns, 0, n_codes, rows, ws.order.counts, ws.bits, ws.bins, keys, places)
     assert_clean(ws)
     n_numbers = rows.size
     if missing >= 0:
         n_numbers = number_count(keys, rows.size, n_codes - 1)
     cost, j, side = best_cut_of_sorted_rows(
         keys, places, rows.size, n_numbers, sample.class_codes, sample.y, sample.weights, root.sums, ws.left,
-        ws.cuts, root.params, root.stats, signs_of(rules), log_table(root.target, root.params),
+        ws.order.cuts, root.params, root.stats, signs_of(rules), log_table(root.target, root.params),
     )  # fmt: skip
     return (cost, int(keys[j]), int(keys[j + 1]), side) if j >= 0 else (np.inf, -1, -1, -1)
 

@@ -24,11 +24,13 @@ from eigenwood.core.tree.split.sorted_scan import (
     EQUAL,
     NONE,
     UNCLEAR,
+    CutLimits,
+    ScanTargets,
     best_cut_of_sorted_columns,
     clear_cut,
     code_in,
-    cut_amounts,
     cut_classes,
+    cut_numbers,
     cut_pair,
     first_near,
     least_cut,
@@ -37,6 +39,7 @@ from eigenwood.core.tree.split.sorted_scan import (
     weight_at_cut,
 )
 from eigenwood.core.tree.types import NodeStats
+from eigenwood.core.tree.workspace import CutBuffers
 from tests.core.tree import cases
 from tests.core.tree.roots import root_of, sums_of
 from tests.naive import tree as naive
@@ -45,8 +48,16 @@ TARGETS = [("gini", (2,)), ("gini", (4,)), ("entropy", (2,)), ("entropy", (3,)),
 NO_LOGS = np.empty(0)
 
 
-def workspace():
-    return np.zeros(SMALL + AT_A_TIME), np.zeros(SMALL + AT_A_TIME), np.zeros(SMALL + AT_A_TIME)
+NO_PLACES = np.empty(0, dtype=np.uint32)
+
+
+def new_cuts():
+    return CutBuffers(*(np.zeros(SMALL + AT_A_TIME) for _ in CutBuffers._fields))
+
+
+def targets_of(weights, class_codes=NO_PLACES, weighted_residuals=NO_LOGS):
+    """Return rows with their weights, and classes or residuals."""
+    return ScanTargets(class_codes.astype(np.uint32), weighted_residuals, weights)
 
 
 # ---- one column --------------------------------------------------------------------------------------------------
@@ -69,19 +80,15 @@ def best_of_all(keys, first, last, data, root, min_weight):
 
 def cut_of_keys(keys, first, last, data, root, min_weight, logs, skipped=0):
     """Return the same of the kernel for the criterion; several classes may skip keys of one code."""
-    stats, total, weights, tie = root.stats, root.sums, data.weights, tie_of(root.stats)
+    stats, total, weights, limits = root.stats, root.sums, data.weights, CutLimits(first, last, min_weight)
     if not data.n_classes:
-        weighted_residuals = weights * (data.y[:, 0] - stats.centre)
-        return cut_amounts(
-            keys, first, last, weighted_residuals, weights, stats.weight, total[1], min_weight, tie, *workspace()
-        )
-    class_codes = data.y[:, 0].astype(np.int32)
+        rows = targets_of(weights, weighted_residuals=weights * (data.y[:, 0] - stats.centre))
+        return cut_numbers(keys, limits, rows, total[1], stats, new_cuts())
+    rows = targets_of(weights, data.y[:, 0])
     if root.params.criterion == GINI and total.size == 2:
-        return cut_pair(keys, first, last, class_codes, weights, total[0], total[1], min_weight, tie, *workspace())
-    return cut_classes(
-        keys, keys.size, min(skipped, last), first, last, class_codes, weights, total, np.empty(total.size),
-        stats.weight,        min_weight, tie, root.params.criterion, logs, *workspace(), np.zeros(SMALL + AT_A_TIME),
-    )  # fmt: skip
+        return cut_pair(keys, limits, rows, total, stats, new_cuts())
+    criterion = root.params.criterion
+    return cut_classes(keys, keys.size, min(skipped, last), limits, rows, total, stats, criterion, logs, new_cuts())
 
 
 @pytest.mark.parametrize("limits", [(1, 0, 0.0), (3, 0, 0.0), (1, 0, 9.0), (1, 5, 0.0), (2, 4, 6.0)], ids=str)
@@ -118,7 +125,9 @@ def test_amounts_and_weights_without_all_their_digits_are_looked_at_one_by_one(s
     weights, weighted_residuals = rng.integers(1, 4, size=n) * min(scale, 1.0), rng.normal(size=n) * scale
     keys = ((np.arange(n) << PLACE_BITS) | rng.permutation(n)).astype(np.uint32)
     weight, total = weights.sum(), weighted_residuals.sum()
-    found, place = cut_amounts(keys, 0, n - 1, weighted_residuals, weights, weight, total, 0.0, 0.0, *workspace())
+    rows = targets_of(weights, weighted_residuals=weighted_residuals)
+    stats = NodeStats(0.0, weight, 0.0, 0.0, -np.inf, np.inf, np.uint64(0))  # nothing is equal
+    found, place = cut_numbers(keys, CutLimits(0, n - 1, 0.0), rows, total, stats, new_cuts())
     rows = (keys & PLACE).astype(int)
     a, x = np.cumsum(weights[rows]), np.cumsum(weighted_residuals[rows])
     costs = [squared_sides(x[j], a[j], total - x[j], weight - a[j]) for j in range(n - 1)]
@@ -139,8 +148,8 @@ def test_so_many_cuts_are_computed_that_none_is_left_over(n):
 @pytest.mark.parametrize("n", [1, 5, 33, 300])
 def test_costs_are_those_of_each_cut_and_endless_where_there_is_none(n):
     rng = np.random.default_rng(n)
-    lefts, parts, rests = workspace()
-    costs, weight, is_cut = np.zeros_like(lefts), 2.0 * n + 4.0, rng.random(n) < 0.7
+    lefts, parts, rests, costs, _ = new_cuts()
+    weight, is_cut = 2.0 * n + 4.0, rng.random(n) < 0.7
     lefts[:n], parts[:n], rests[:n] = np.where(is_cut, 1.0 + np.arange(n), 0.0), rng.random(n), rng.random(n)
 
     def expected(of_one):
@@ -155,7 +164,7 @@ def test_costs_are_those_of_each_cut_and_endless_where_there_is_none(n):
 
 
 def test_costs_that_are_not_exact_enough_are_counted_but_not_behind_the_last():
-    lefts, parts, costs = workspace()
+    lefts, parts, _, costs, _ = new_cuts()
     lefts[:6], parts[:6] = [1.0, 1e-300, 2.0, 3.0, 3.0, 1e-300], [1.0, 1.0, 1e160, 1e200, 1.0, 1.0]
     assert write_amount_costs(lefts, parts, padded(5, AT_A_TIME), 5, 4.0, 0.0, costs) == 3
     assert write_amount_costs(lefts, parts, padded(6, AT_A_TIME), 6, 4.0, 0.0, costs) == 4
@@ -185,8 +194,8 @@ def test_the_best_of_costs_that_are_nearly_equal_is_that_of_looking_at_them_one_
     costs = np.where(rng.random(n) < 0.2, np.inf, step * rng.integers(0, 12, size=n))
     lefts = 1.0 + np.arange(n)
     for first, min_weight in ((0, 0.0), (0, 3.0), (min(2, n), 0.0)):
-        given = first, n, lefts, costs, n + 1.0, min_weight, tie
-        assert least_cut(*given) == one_by_one(costs, first, n, lefts, n + 1.0, min_weight, tie)
+        found = least_cut(CutLimits(first, n, min_weight), n + 1.0, tie, lefts, costs)
+        assert found == one_by_one(costs, first, n, lefts, n + 1.0, min_weight, tie)
     place = clear_cut(costs, n, tie)
     near = np.flatnonzero(costs <= costs.min() + EQUAL * tie) if np.isfinite(costs.min()) else np.empty(0)
     is_clear = not ((costs > costs.min() + EQUAL * tie) & (costs <= costs.min() + APART * tie)).any()
@@ -217,12 +226,12 @@ def node_of(y, weights, seed):
     )
 
 
-def columns_one_by_one(order, feature_keys, start, n, weighted_residuals, weights, total, stats):
+def columns_one_by_one(order, feature_keys, start, n, rows, total, stats):
     """Return the best cut as it is found when each column is compared with the best before it."""
     tie, best, best_key = tie_of(stats), (np.inf, NONE, 0), None
     for at in range(order.shape[0]):
         keys = order[at, start : start + n]
-        found, j = cut_amounts(keys, 0, n - 1, weighted_residuals, weights, stats.weight, total, 0.0, tie, *workspace())
+        found, j = cut_numbers(keys, CutLimits(0, n - 1, 0.0), rows, total, stats, new_cuts())
         key = splitmix64(stats.seed ^ feature_keys[at])
         if found < best[0] - tie or (found <= best[0] + tie and found < np.inf and key < best_key):
             best, best_key = (found, at, j), key
@@ -244,17 +253,14 @@ def test_the_best_of_all_columns_is_that_of_looking_at_them_one_by_one(n, n_code
         weights, y = rng.integers(1, 4, size=n).astype(float), rng.normal(size=n)
         stats, weighted_residuals, total = node_of(y, weights, seed)
         varied = [at for at in (0, 1, 3) if code_in(order[at, start]) != code_in(order[at, start + n - 1])]
-        found = best_cut_of_sorted_columns(
-            order, constant, feature_keys, start, n, weighted_residuals, weights, total, stats, *workspace()
-        )
+        rows = targets_of(weights, weighted_residuals=weighted_residuals)
+        found = best_cut_of_sorted_columns(order, constant, feature_keys, start, n, rows, total, stats, new_cuts())
         assert [at for at in range(n_columns) if not is_member(constant, at)] == varied
         if not varied:
             assert found == (np.inf, NONE, 0)
         elif found[1] != UNCLEAR:
             n_clear += 1
-            expected = columns_one_by_one(
-                order[varied], feature_keys[varied], start, n, weighted_residuals, weights, total, stats
-            )
+            expected = columns_one_by_one(order[varied], feature_keys[varied], start, n, rows, total, stats)
             assert found == (expected[0], varied[expected[1]], expected[2])
     assert n_clear > 20
 
@@ -266,14 +272,7 @@ def test_it_is_unclear_which_column_is_best_where_nothing_is_left_to_ask():
     for changed, column in ((0.0, UNCLEAR), (0.5, 0)):
         y[0] += changed
         stats, weighted_residuals, total = node_of(y, weights, 0)
-        given = (
-            order,
-            np.zeros(1, dtype=np.uint64),
-            splitmix64(np.ones(1, dtype=np.uint64)),
-            0,
-            4,
-            weighted_residuals,
-            weights,
-            total,
-        )
-        assert best_cut_of_sorted_columns(*given, stats, *workspace())[1] == column
+        rows = targets_of(weights, weighted_residuals=weighted_residuals)
+        constant, feature_keys = np.zeros(1, dtype=np.uint64), splitmix64(np.ones(1, dtype=np.uint64))
+        found = best_cut_of_sorted_columns(order, constant, feature_keys, 0, 4, rows, total, stats, new_cuts())
+        assert found[1] == column

@@ -44,23 +44,24 @@ def best_split(codes, features, sample, total, starts, monotonic_cst, params, no
 
     ``total`` are the sums of its rows.
     """
-    column_feature, sparse_feature, sparse_bins, group = codes.feature, codes.sparse_feature, ws.sparse_bins, ws.group
+    column_feature, sparse_feature, draw, turn = codes.feature, codes.sparse_feature, ws.draw, ws.turn
+    sparse_bins, group, sparse_sums = ws.sparse.present, ws.sparse.group, ws.sparse.sums
     n_columns, n_sparse_bins, tie, n_present, n_groups = column_feature.size, sparse_feature.size, tie_of(node), 0, 0
     if n_sparse_bins > 0:
         targets = sample.class_codes, sample.y, sample.weights
-        add_up_sparse(codes.entry_start, codes.entries, sample.rows, *targets, starts, ws.sparse_sums, ws.sparse_bits)
-        n_present = taken_out(ws.sparse_bits, word_count(n_sparse_bins), sparse_bins)
+        add_up_sparse(codes.entry_start, codes.entries, sample.rows, *targets, starts, sparse_sums, ws.sparse.bits)
+        n_present = taken_out(ws.sparse.bits, word_count(n_sparse_bins), sparse_bins)
         n_groups = write_groups(sparse_bins, n_present, sparse_feature, group)
     n_all, drawing = n_columns + n_groups, params.max_features < features.kind.size
     if drawing:
         n_candidates = make_draw(
-            ws.draw, n_columns, n_groups, ws.feature_keys, ws.sparse_keys, sparse_bins, group, ws.constant, node.seed
+            draw, draw.sparse_keys, n_columns, n_groups, sparse_bins, group, ws.constant, node.seed
         )
     else:
-        n_candidates = write_all(ws.draw, n_all, n_columns, ws.constant)
+        n_candidates = write_all(draw.draw, n_all, n_columns, ws.constant)
     band, drawn = band_for(params.max_features, n_candidates) if drawing else NO_KEY, NOTHING_DRAWN
     columns_of_node = NodeColumns(
-        codes, features, codes.by_row, sample.rows, sample.rows, sparse_bins, group, codes.sparse_code, ws.sparse_sums,
+        codes, features, codes.by_row, sample.rows, sample.rows, sparse_bins, group, codes.sparse_code, sparse_sums,
         total.size,
     )  # fmt: skip
     best, n_best, n_tried, best_gap, at, n_turn = NO_SPLIT, 0, 0, NO_GAP, -1, 0
@@ -70,15 +71,15 @@ def best_split(codes, features, sample, total, starts, monotonic_cst, params, no
             n_wanted = params.max_features - n_tried if drawing else n_candidates
             at, n_turn = 0, min(max(n_wanted, 1), n_candidates - t, TURN)
             if drawing:
-                drawn = write_drawn(ws.draw, n_all, n_turn, drawn, band, ws.near, ws.candidates)
+                drawn = write_drawn(draw, n_all, n_turn, drawn, band, turn.candidates)
             else:
-                write_next(ws.draw, t, n_turn, ws.candidates)
+                write_next(draw.draw, t, n_turn, turn.candidates)
             if codes.by_row.shape[0] > 0:
-                read_columns(codes.by_row, sample.rows, ws.candidates, n_turn, ws.column_codes)
-        candidate = ws.candidates[at]
+                read_columns(codes.by_row, sample.rows, turn.candidates, n_turn, turn.column_codes)
+        candidate = turn.candidates[at]
         columns, column, rows = codes.columns, candidate, sample.rows
         if codes.by_row.shape[0] > 0:
-            columns, column, rows = ws.column_codes, at, ws.in_order[: rows.size]
+            columns, column, rows = turn.column_codes, at, turn.in_order[: rows.size]
         dense, only_bin = candidate < n_columns, -1
         feature = np.int64(
             column_feature[candidate] if dense else sparse_feature[sparse_bins[group[candidate - n_columns]]]
@@ -95,19 +96,9 @@ def best_split(codes, features, sample, total, starts, monotonic_cst, params, no
             )  # fmt: skip
         else:
             cut, n_bins = best_cut_of_sparse_bins(
-                codes,
-                features,
-                sample,
-                candidate,
-                feature,
-                total,
-                starts,
-                params,
-                monotonic_cst[feature],
-                node,
-                logs,
+                codes, features, sample, candidate, feature, total, starts, params, monotonic_cst[feature], node, logs,
                 ws,
-            )
+            )  # fmt: skip
         if cut.cost < np.inf:
             split = split_of_cut(codes, features, candidate, feature, cut)
             is_better, gap, best_gap = better_split(
@@ -119,9 +110,9 @@ def best_split(codes, features, sample, total, starts, monotonic_cst, params, no
                     ws.best_bins[i] = ws.bins[i]
         if drawing and n_tried >= params.max_features and best.candidate >= 0:
             break
-    cleared(ws.sparse_sums, sparse_bins, n_present)
+    cleared(sparse_sums, sparse_bins, n_present)
     for k in range(total.size + 1):
-        ws.sparse_sums[n_sparse_bins, k] = 0.0
+        sparse_sums[n_sparse_bins, k] = 0.0
     return best, n_best
 
 

@@ -75,12 +75,13 @@ def sink(heap, i, n):
 
 
 @njit_no_refcount
-def make_draw(draw, n_columns, n_groups, feature_keys, sparse_keys, sparse_bins, group, constant, seed):
+def make_draw(buffers, sparse_keys, n_columns, n_groups, sparse_bins, group, constant, seed):
     """Write the keys of all candidates, and return how many can be drawn: all but columns known to be constant.
 
     Candidates come in the order of their keys. Of many only the first few are wanted, so they are never sorted: those
     within a band of keys are taken out (``next_band``), then those of the next one.
     """
+    draw, feature_keys = buffers.draw, buffers.feature_keys
     for at in range(n_columns):
         draw[at] = (splitmix64((seed + ONE) ^ feature_keys[at]) & ~INDEX_BITS) | np.uint64(at)
     n = n_columns
@@ -134,19 +135,19 @@ def next_drawn(near, n_left):
 
 
 @njit_no_refcount
-def next_candidate(draw, n_all, drawn, band, near):
+def next_candidate(buffers, n_all, drawn, band):
     """Return the candidate with the least key of those not drawn before, and where the draw stands then."""
     n_near, bar = drawn
     while n_near == 0:
-        n_near, bar = next_band(draw, n_all, bar, band, near)
-    return next_drawn(near, n_near), Drawn(n_near - 1, bar)
+        n_near, bar = next_band(buffers.draw, n_all, bar, band, buffers.near)
+    return next_drawn(buffers.near, n_near), Drawn(n_near - 1, bar)
 
 
 @njit_no_refcount
-def write_drawn(draw, n_all, n, drawn, band, near, candidates):
+def write_drawn(buffers, n_all, n, drawn, band, candidates):
     """Write the next candidates of a draw, and return where it stands then."""
     for k in range(n):
-        candidates[k], drawn = next_candidate(draw, n_all, drawn, band, near)
+        candidates[k], drawn = next_candidate(buffers, n_all, drawn, band)
     return drawn
 
 
@@ -159,7 +160,7 @@ def write_next(every, n_taken, n, candidates):
 
 @njit_no_refcount
 def read_columns(by_row, rows, candidates, n, column_codes):
-    """Write the codes of some rows in the first ``n`` columns of a turn; thin ones have none, and get any."""
+    """Write the codes of some rows in the first ``n`` columns of a turn; sparse ones have none, and get any."""
     last = by_row.shape[1] - 1
     for i in range(rows.size):
         fetch_row(by_row, rows[min(i + AHEAD, rows.size - 1)])

@@ -117,7 +117,7 @@ def best_cut_of_column(
     """
     class_codes, y, weights = sample.class_codes, sample.y, sample.weights
     first, n_rows = codes.start[candidate], sample.rows.size
-    sums, bits, bins, keys, places = ws.sums, ws.bits, ws.bins, ws.keys, ws.places
+    sums, bits, bins, keys, places = ws.sums, ws.bits, ws.bins, ws.order.keys, ws.order.places
     n_codes, missing = codes.start[candidate + 1] - first, features.missing[feature]
     is_number = features.kind[feature] != CATEGORY
     ordered = has_exact_row_updates(params.criterion, params.integer_weights, starts.size - 1) and not params.at_random
@@ -132,12 +132,12 @@ def best_cut_of_column(
         if n_rows <= FEW_ROWS:
             order_few(columns, at, rows, keys, places)
         else:
-            order_many(columns, at, n_codes, rows, ws.counts, bits, bins, keys, places)
+            order_many(columns, at, n_codes, rows, ws.order.counts, bits, bins, keys, places)
         n_numbers = n_rows
         if missing >= 0 and codes.bin_of_code[first + keys[n_rows - 1]] == missing:
             n_numbers = number_count(keys, n_rows, keys[n_rows - 1])
         found, j, side = best_cut_of_sorted_rows(
-            keys, places, n_rows, n_numbers, class_codes, y, weights, total, ws.left, ws.cuts, params, node,
+            keys, places, n_rows, n_numbers, class_codes, y, weights, total, ws.left, ws.order.cuts, params, node,
             sign, logs,
         )  # fmt: skip
         cut = ColumnSplit(found, -1, np.int64(keys[j]), np.int64(keys[j + 1]), side) if j >= 0 else no_column_split()
@@ -159,7 +159,8 @@ def best_cut_of_column(
 @njit_inline
 def best_cut_of_sparse_bins(codes, features, sample, candidate, feature, total, starts, params, sign, node, logs, ws):
     """Return the best cut of a sparse column, whose rows are added up already, and how many bins it has."""
-    sums, sparse_bins, group, n_sparse_bins = ws.sparse_sums, ws.sparse_bins, ws.group, codes.sparse_feature.size
+    sums, sparse_bins, group = ws.sparse.sums, ws.sparse.present, ws.sparse.group
+    n_sparse_bins = codes.sparse_feature.size
     first, last = group[candidate - codes.feature.size], group[candidate - codes.feature.size + 1]
     sparse_bin, common, n_bins = sparse_bins[first], features.common[feature], 0
     free = is_unconstrained(params, sign) and not params.at_random and is_classifying(params.criterion)
@@ -186,7 +187,7 @@ def best_cut_of_sparse_bins(codes, features, sample, candidate, feature, total, 
 def can_split(codes, columns, at, rows, candidate, only_bin, n_sums, ws):
     """Return whether a column has two codes among the rows of the node; if not, that is noted for those below it."""
     if candidate >= codes.feature.size:
-        varying = only_bin < 0 or ws.sparse_sums[only_bin, n_sums] < rows.size
+        varying = only_bin < 0 or ws.sparse.sums[only_bin, n_sums] < rows.size
     else:
         varying = varies(columns, at, rows)
         if not varying:

@@ -40,7 +40,7 @@ def heaviest_branch(weights, rows, ends):
 
 
 @njit(error_model="numpy")
-def write_class_rests(target, rows, ends, criterion, place, value, impurity, weight):
+def write_class_rests(target, rows, ends, criterion, span, value, impurity, weight):
     """Write the shares of the classes, the impurity and the weight of the rests; that of rest p is line p - 1."""
     starts, n_rests = target.starts, weight.size
     sums = np.zeros(starts[-1])
@@ -54,15 +54,15 @@ def write_class_rests(target, rows, ends, criterion, place, value, impurity, wei
         for k in range(sums.size):
             n_present += sums[k] > 0.0
             value[p - 1, k] = sums[k] / weight[p - 1]
-        if place.lower > -np.inf or place.upper < np.inf:
-            value[p - 1, 1] = min(max(value[p - 1, 1], place.lower), place.upper)
+        if span.lower > -np.inf or span.upper < np.inf:
+            value[p - 1, 1] = min(max(value[p - 1, 1], span.lower), span.upper)
             value[p - 1, 0] = 1.0 - value[p - 1, 1]
         pure = n_present == starts.size - 1
         impurity[p - 1] = 0.0 if pure else max(cost(sums, starts, criterion) / weight[p - 1], 0.0)
 
 
 @njit(error_model="numpy")
-def write_amount_rests(target, rows, ends, criterion, place, value, impurity, weight):
+def write_amount_rests(target, rows, ends, criterion, span, value, impurity, weight):
     """Write the means or medians of the amounts of the rests, how far they are from these, and the weights."""
     n_rests, n_outputs = weight.size, target.y.shape[1]
     middles, spreads, n_pure = np.empty(n_rests + 2), np.empty(n_rests + 2), np.zeros(n_rests, dtype=np.int64)
@@ -81,7 +81,7 @@ def write_amount_rests(target, rows, ends, criterion, place, value, impurity, we
             if p <= n_rests:
                 n_pure[p - 1] += least == greatest
                 middle = least if least == greatest else middles[p]
-                value[p - 1, o] = min(max(middle, place.lower), place.upper)
+                value[p - 1, o] = min(max(middle, span.lower), span.upper)
                 impurity[p - 1] += max(spreads[p], 0.0) / n_outputs
     total = 0.0
     for p in range(n_rests + 1, 0, -1):

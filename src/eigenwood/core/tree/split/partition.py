@@ -4,13 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenwood.compiling import njit, njit_no_refcount, njit_refcount
+from eigenwood.compiling import njit, njit_forceinline, njit_no_refcount, njit_refcount
 from eigenwood.core.bits import ONE, is_member
 from eigenwood.core.tree.split.histogram import bins_of_rows, code_at
 from eigenwood.core.tree.split.sizes import NO_ROWS, PLACE
 from eigenwood.core.tree.split.sorted_scan import code_in
 from eigenwood.core.tree.thresholds import feature_bin
 from eigenwood.core.tree.types import CATEGORY
+
+
+@njit_forceinline
+def put(items, spare, n_left, n_right, item, left):
+    """Put an item on its side, ``left`` being 1 or 0, and return how many are on either: no branch, whichever it is."""
+    items[n_left] = item
+    spare[n_right] = item
+    return n_left + left, n_right + ONE - left
+
+
+@njit_forceinline
+def close_up(items, spare, n_left, n_right):
+    """Put those that go right behind those that go left, and return how many go left."""
+    for i in range(n_right):
+        items[n_left + i] = spare[i]
+    return np.int64(n_left)
 
 
 @njit_refcount
@@ -28,33 +44,21 @@ def partition_rows(codes, features, rows, split, bins, spare):
 @njit_no_refcount
 def partition_by_code(columns, by_row, at, below, missing, rows, spare):
     """Bring the rows with codes up to ``below``, or with that of missing numbers unless it is -1, to the front."""
-    n_left = n_right = np.uint64(0)
+    n_left = n_right = NO_ROWS
     for i in range(rows.size):
         row = rows[i]
         code = code_at(columns, by_row, at, row, row)
-        left = np.uint64(code <= below or code == missing)
-        rows[n_left] = row
-        spare[n_right] = row
-        n_left += left
-        n_right += ONE - left
-    for i in range(n_right):
-        rows[n_left + i] = spare[i]
-    return np.int64(n_left)
+        n_left, n_right = put(rows, spare, n_left, n_right, row, np.uint64(code <= below or code == missing))
+    return close_up(rows, spare, n_left, n_right)
 
 
 @njit_no_refcount
 def partition_by_bin(side, bins, rows, spare):
     """Bring the rows whose bin goes left to the front; return how many those are."""
-    n_left = n_right = 0
+    n_left = n_right = NO_ROWS
     for i in range(rows.size):
-        row, left = rows[i], int(side[bins[i]])
-        rows[n_left] = row
-        spare[n_right] = row
-        n_left += left
-        n_right += 1 - left
-    for i in range(n_right):
-        rows[n_left + i] = spare[i]
-    return n_left
+        n_left, n_right = put(rows, spare, n_left, n_right, rows[i], np.uint64(side[bins[i]]))
+    return close_up(rows, spare, n_left, n_right)
 
 
 @njit(error_model="numpy")
@@ -91,15 +95,9 @@ def moved(is_left, n, own, start, weights, spare):
     here, n_left, n_right, balance = own[start : start + n], NO_ROWS, NO_ROWS, 0.0
     for i in range(n):
         row = here[i]
-        left = np.uint64(is_left[row])
-        here[n_left] = row
-        spare[n_right] = row
-        n_left += left
-        n_right += ONE - left
-        balance += weights[row] if left != NO_ROWS else -weights[row]
-    for i in range(n_right):
-        here[n_left + i] = spare[i]
-    return np.int64(n_left), balance
+        balance += weights[row] if is_left[row] else -weights[row]
+        n_left, n_right = put(here, spare, n_left, n_right, row, np.uint64(is_left[row]))
+    return close_up(here, spare, n_left, n_right), balance
 
 
 @njit_no_refcount
@@ -108,13 +106,7 @@ def partition_sorted_keys(order, constant, is_left, start, n, spare):
     for at in range(order.shape[0]):
         if is_member(constant, at):
             continue
-        keys, n_front, n_back = order[at, start : start + n], NO_ROWS, NO_ROWS
+        keys, n_left, n_right = order[at, start : start + n], NO_ROWS, NO_ROWS
         for i in range(n):
-            key = keys[i]
-            left = np.uint64(is_left[key & PLACE])
-            keys[n_front] = key
-            spare[n_back] = key
-            n_front += left
-            n_back += ONE - left
-        for i in range(n_back):
-            keys[n_front + i] = spare[i]
+            n_left, n_right = put(keys, spare, n_left, n_right, keys[i], np.uint64(is_left[keys[i] & PLACE]))
+        close_up(keys, spare, n_left, n_right)

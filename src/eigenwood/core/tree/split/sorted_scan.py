@@ -11,6 +11,8 @@ those of one column (``best_cut_of_sorted_columns``).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from eigenwood.compiling import njit_forceinline, njit_no_refcount
@@ -34,6 +36,24 @@ NONE, UNCLEAR = -1, -2  # no column can be cut; it cannot be told without lookin
 EQUAL, APART = 0.5, 4.0  # times what makes two cuts equal: all cuts this near count as equal if no other is so far
 
 
+class CutLimits(NamedTuple):
+    """Which cuts of a column in order are allowed: after the keys from ``first`` to before ``last``, if both sides are
+    heavy enough.
+    """
+
+    first: int
+    last: int
+    min_weight: float
+
+
+class ScanTargets(NamedTuple):
+    """What a scan reads of the rows of a small node, by their places."""
+
+    class_codes: np.ndarray
+    weighted_residuals: np.ndarray
+    weights: np.ndarray
+
+
 @njit_forceinline
 def code_in(key):
     """Return the code of a key."""
@@ -53,56 +73,53 @@ def padded(n, at_a_time):
 
 
 @njit_no_refcount
-def cut_amounts(keys, first, last, weighted_residuals, weights, weight, total, min_weight, tie, lefts, parts, costs):
-    """Return the least cost of a cut of amounts, and its place; residuals are distances from the mean of the node."""
-    a = x = 0.0
-    for j in range(last):
-        p = keys[j] & PLACE
-        a += weights[p]
-        x += weighted_residuals[p]
-        lefts[j], parts[j] = weight_at_cut(keys, j, a), x
-    if write_amount_costs(lefts, parts, padded(last, AT_A_TIME), last, weight, total, costs) > 0:
-        for j in range(last):
+def cut_numbers(keys, limits, targets, total, stats, cuts):
+    """Return the least cost of a cut of a regression target, and its place; ``total`` is the sum of its residuals."""
+    lefts, parts, costs, weight, n = cuts.lefts, cuts.parts, cuts.costs, stats.weight, limits.last
+    write_lefts(keys, n, targets.weighted_residuals, targets.weights, 0, lefts, parts)
+    if write_amount_costs(lefts, parts, padded(n, AT_A_TIME), n, weight, total, costs) > 0:
+        for j in range(n):
             if lefts[j] != 0.0:
                 costs[j] = squared_sides(parts[j], lefts[j], total - parts[j], weight - lefts[j])
-    return least_cut(first, last, lefts, costs, weight, min_weight, tie)
+    return least_cut(limits, weight, tie_of(stats), lefts, costs)
 
 
 @njit_no_refcount
-def cut_pair(keys, first, last, class_codes, weights, total_a, total_b, min_weight, tie, lefts, parts, costs):
+def cut_pair(keys, limits, targets, total, stats, cuts):
     """Return the least cost of a cut of two classes, and its place."""
+    class_codes, weights, lefts, parts = targets.class_codes, targets.weights, cuts.lefts, cuts.parts
     a = b = 0.0
-    for j in range(last):
+    for j in range(limits.last):
         p = keys[j] & PLACE
         a += weights[p]
         b += weights[p] * class_codes[p]
         lefts[j], parts[j] = weight_at_cut(keys, j, a), b
-    write_pair_costs(lefts, parts, padded(last, FEW_AT_A_TIME), total_a, total_b, costs)
-    return least_cut(first, last, lefts, costs, total_a + total_b, min_weight, tie)
+    write_pair_costs(lefts, parts, padded(limits.last, FEW_AT_A_TIME), total[0], total[1], cuts.costs)
+    return least_cut(limits, total[0] + total[1], tie_of(stats), lefts, cuts.costs)
 
 
 @njit_no_refcount
-def cut_classes(
-    keys, n, skipped, first, last, class_codes, weights, total, left, weight, min_weight, tie, criterion, logs, lefts,
-    parts, rests, costs,
-):  # fmt: skip
+def cut_classes(keys, n, skipped, limits, targets, total, stats, criterion, logs, cuts):
     """Return the least cost of a cut of several classes, and its place: as a row goes to the left, one part changes on
     each side. The first of the ``n`` keys, which are ``skipped``, have the same code as the next one.
     """
+    class_codes, weights, left = targets.class_codes, targets.weights, cuts.left
+    lefts, parts, rests, costs, weight = cuts.lefts, cuts.parts, cuts.rests, cuts.costs, stats.weight
     write_left(keys, n, skipped, class_codes, weights, total, left)
     a = part = rest = 0.0
     for k in range(total.size):
         a += left[k]
         part = part_with(part, left[k], criterion, logs)
         rest = part_with(rest, total[k] - left[k], criterion, logs)
-    keys, last = keys[skipped:], last - skipped
+    keys, last = keys[skipped:], limits.last - skipped
     if criterion == GINI:
         pass_classes(keys, last, class_codes, weights, total, left, a, part, rest, lefts, parts, rests)
         write_gini_costs(lefts, parts, rests, padded(last, FEW_AT_A_TIME), weight, costs)
     else:
         pass_entropies(keys, last, class_codes, weights, total, left, a, part + rest, logs, lefts, parts)
         write_entropy_costs(lefts, parts, last, weight, logs, costs)
-    cost, place = least_cut(max(first - skipped, 0), last, lefts, costs, weight, min_weight, tie)
+    limits = CutLimits(max(limits.first - skipped, 0), last, limits.min_weight)
+    cost, place = least_cut(limits, weight, tie_of(stats), lefts, costs)
     return cost, place + skipped if place != NONE else NONE
 
 
@@ -147,8 +164,9 @@ def pass_entropies(keys, last, class_codes, weights, total, left, a, both, logs,
 
 
 @njit_no_refcount
-def least_cut(first, last, lefts, costs, weight, min_weight, tie):
-    """Return the least cost of a cut with both sides heavy enough, and its place: of equal ones the first."""
+def least_cut(limits, weight, tie, lefts, costs):
+    """Return the least cost of a cut that is allowed, and its place: of equal ones the first."""
+    first, last, min_weight = limits
     if first == 0 and min_weight <= 0.0:
         place = clear_cut(costs, last, tie)
         if place != UNCLEAR:
@@ -179,23 +197,22 @@ def least_of(costs, n):
 
 
 @njit_no_refcount
-def best_cut_of_sorted_columns(
-    order, constant, feature_keys, start, n, weighted_residuals, weights, total, stats, lefts, parts, costs
-):
+def best_cut_of_sorted_columns(order, constant, feature_keys, start, n, targets, total, stats, cuts):
     """Return the least cost of a cut of any column, the column, and the place among its keys, which are in order.
 
     No row may be missing, and nothing be heeded but the cost. Cuts are equal as they are where columns are looked at
     one by one, each against the best so far; where that could depend on their order the column is ``UNCLEAR``. Columns
     that do not vary are added to the constant ones.
     """
-    n_cuts, n_all, tie = n - 1, 0, tie_of(stats)
+    n_cuts, n_all, tie, lefts, parts, costs = n - 1, 0, tie_of(stats), cuts.lefts, cuts.parts, cuts.costs
+    residuals, weights = targets.weighted_residuals, targets.weights
     for at in range(order.shape[0]):
         if is_member(constant, at):
             continue
         if code_in(order[at, start]) == code_in(order[at, start + n_cuts]):
             add_member(constant, at)
             continue
-        write_lefts(order[at, start : start + n], n_cuts, weighted_residuals, weights, n_all, lefts, parts)
+        write_lefts(order[at, start : start + n], n_cuts, residuals, weights, n_all, lefts, parts)
         n_all += n_cuts
     if n_all == 0:
         return np.inf, NONE, 0

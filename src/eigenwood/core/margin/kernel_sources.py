@@ -1,0 +1,132 @@
+"""Where each dual problem gets its kernel values, and how the memory for those that are kept is shared."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from eigenwood.core.kernels.blocks import KernelFunction, taken, write_symmetric
+from eigenwood.core.kernels.functions import (
+    LINEAR,
+    POLYNOMIAL,
+    POLYNOMIAL_ABOUT,
+    RBF,
+    RBF_LESS_ONE,
+    SIGMOID,
+    SIGMOID_ABOUT,
+    Kernel,
+)
+from eigenwood.core.kernels.plain import GivenRows, LinearRows
+from eigenwood.core.kernels.row_cache import KernelRowCache, KernelTable, Part, kernel_table
+from eigenwood.core.margin.dual_svm import KernelRows
+from eigenwood.core.margin.one_against_one import Problem
+from eigenwood.core.pieces import Pieces
+
+IN_DUAL = {RBF: RBF_LESS_ONE, POLYNOMIAL: POLYNOMIAL_ABOUT, SIGMOID: SIGMOID_ABOUT}
+MANY_CLASSES = 4  # from here on the kernel values within a class serve several problems
+DENSE_SHARE = 0.25  # of the memory, for sparse rows made dense and for kernel values within classes
+
+
+class Resources(NamedTuple):
+    """The memory and the threads that the solvers may use."""
+
+    max_bytes: float
+    n_threads: int
+
+
+class KernelSources(NamedTuple):
+    """Where each problem gets its kernel values, and what must be written before it does."""
+
+    rows: list[KernelRows]
+    writing: Pieces[None]
+
+
+def kernel_sources(
+    X: Any, kernel: Kernel | KernelFunction | None, problems: list[Problem], resources: Resources
+) -> KernelSources:
+    """Return where each problem gets its kernel values; without a kernel, X holds them."""
+    threads = resources.n_threads if len(problems) == 1 else 1  # several problems run side by side
+    if kernel is None:
+        return KernelSources([GivenRows(given_part(X, problem), threads) for problem in problems], nothing_to_write())
+    if isinstance(kernel, Kernel) and kernel.code == LINEAR:
+        return KernelSources([LinearRows(rows_in(X, problem), threads) for problem in problems], nothing_to_write())
+    table = table_of(X, kernel, resources)
+    within = within_class_grams(table, problems, resources)
+    rows = shared_rows(table, within, problems, resources, threads)
+    return KernelSources(rows, write_within_classes(table, within, resources.n_threads))
+
+
+def nothing_to_write() -> Pieces[None]:
+    """Do nothing, in no piece."""
+    yield from ()
+
+
+def shared_rows(
+    table: KernelTable, within: dict[int, np.ndarray], problems: list[Problem], resources: Resources, threads: int
+) -> list[KernelRows]:
+    """Return the rows of each problem; the memory that is left is shared as their sizes ask for."""
+    left = resources.max_bytes - sum(values.nbytes for values in within.values())
+    sizes = np.array([problem.dual.target.size for problem in problems], dtype=np.float64)
+    shares = np.square(sizes) / np.square(sizes).sum()
+    return [
+        KernelRowCache(
+            table, tuple(Part(s.start, s.stop, within.get(s.start)) for s in problem.slices), share * left, threads
+        )
+        for problem, share in zip(problems, shares, strict=True)
+    ]
+
+
+def table_of(X: Any, kernel: Kernel | KernelFunction, resources: Resources) -> KernelTable:
+    """Return the rows of all problems, ready for the kernel."""
+    return kernel_table(dense_if_small(X, resources), dual_kernel(kernel))
+
+
+def value_rounding(X: Any, kernel: Kernel | KernelFunction | None, resources: Resources) -> float:
+    """Return how far the kernel values are off that ``kernel_sources`` hand out, about."""
+    if kernel is None or (isinstance(kernel, Kernel) and kernel.code == LINEAR):
+        return 0.0
+    return KernelRowCache(table_of(X, kernel, resources), (Part(0, X.shape[0]),), 0.0).rounding
+
+
+def dual_kernel(kernel: Kernel | KernelFunction) -> Kernel | KernelFunction:
+    """Return the kernel that the solver uses: k - g(x) - g(z) is as good as k, and may have more digits."""
+    return kernel._replace(code=IN_DUAL.get(kernel.code, kernel.code)) if isinstance(kernel, Kernel) else kernel
+
+
+def dense_if_small(X: Any, resources: Resources) -> Any:
+    """Return sparse rows as dense ones where they fit: BLAS is far ahead of any walk along lists."""
+    if not sparse.issparse(X) or X.shape[0] * X.shape[1] * X.dtype.itemsize > DENSE_SHARE * resources.max_bytes:
+        return X
+    return X.toarray()
+
+
+def within_class_grams(table: KernelTable, problems: list[Problem], resources: Resources) -> dict[int, np.ndarray]:
+    """Return empty matrices for the values within each class, by its first row, where several problems share them."""
+    slices = {part.start: part for problem in problems for part in problem.slices}
+    needed = sum(4.0 * (part.stop - part.start) ** 2 for part in slices.values())
+    by_products = isinstance(table.scaled, Kernel) and not sparse.issparse(table.X)
+    if len(slices) < MANY_CLASSES or not by_products or needed > DENSE_SHARE * resources.max_bytes:
+        return {}
+    sizes = {first: part.stop - part.start for first, part in slices.items()}
+    return {first: np.empty((size, size), dtype=np.float32) for first, size in sizes.items()}
+
+
+def write_within_classes(table: KernelTable, within: dict[int, np.ndarray], n_threads: int) -> Pieces[None]:
+    """Write the kernel values within classes, in pieces."""
+    kernel = table.scaled
+    for first, values in within.items():
+        assert isinstance(kernel, Kernel)  # else there are none
+        yield from write_symmetric(values, taken(table.rows, slice(first, first + len(values))), kernel, n_threads)
+
+
+def rows_in(X: Any, problem: Problem) -> Any:
+    """Return the rows of a problem, without a copy where these are all."""
+    return X if problem.dual.target.size == X.shape[0] else X[problem.places()]
+
+
+def given_part(K: np.ndarray, problem: Problem) -> np.ndarray:
+    """Return the similarities among the rows of a problem."""
+    places = problem.places()
+    return K if places.size == K.shape[0] else np.ascontiguousarray(K[np.ix_(places, places)])
