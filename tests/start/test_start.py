@@ -118,6 +118,16 @@ def test_an_estimator_imports_what_it_computes_with(name):
     assert not (modules - known) & {"pyarrow", "rich", "plotly", "jinja2", "typer", "safetensors"}
 
 
+def test_an_import_is_not_interrupted_by_searches_for_garbage():
+    program = (
+        "import gc, eigenwood\nsearches = lambda: sum(generation['collections'] for generation in gc.get_stats())\n"
+        "before = searches()\nfrom eigenwood import RandomForestClassifier\n"
+        "assert searches() <= before + 1, searches()\nassert gc.isenabled()\n"  # one when it may search again
+        "gc.disable()\nfrom eigenwood import PCA\nassert not gc.isenabled()"
+    )
+    assert "numba" in imported_by(program)
+
+
 def test_kernels_import_what_the_build_has():
     """An isolated build installs no more than pyproject.toml asks for; see ``requires`` there."""
     modules = sorted({place.partition(":")[0] for place, _ in listed()})
