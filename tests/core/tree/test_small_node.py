@@ -12,7 +12,7 @@ from eigenwood.core.tree.criteria import cost, log_table
 from eigenwood.core.tree.node_stats import add_class_codes
 from eigenwood.core.tree.small_node import (
     SmallNodes,
-    best_dense_cut,
+    best_cut,
     column_of_two,
     cost_of_two,
     cut_in_order,
@@ -440,7 +440,7 @@ def test_whichever_way_a_column_is_looked_at(criterion, n_classes, kind, limits)
         expected = cut_by_order(root, ws, rules)
         for kept in (False, True):
             free, nodes = is_unconstrained(rules), nodes_of(root, ws)
-            found = best_dense_cut(nodes, 0, missing, free, root.stats, 0, n_rows, kept)
+            found = best_cut(nodes, 0, missing, False, free, root.stats, 0, n_rows, kept)
             assert_allclose(found[0], expected[0], rtol=1e-9, atol=1e-9)
             assert found[1:] == expected[1:]
         assert not ws.sums.any()

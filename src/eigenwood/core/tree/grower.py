@@ -365,6 +365,8 @@ def batches(piece: Piece) -> Iterator[list[tuple[int, NodeSpan]]]:
 def grown(step: GrowthStep) -> Tree:
     """Return the tree of a step, its nodes in preorder; what can still grow is a leaf."""
     trees = [piece.tree for piece in step.pieces]
+    if len(trees) == 1:
+        return trees[0]  # which is in preorder
     first = np.concatenate([[0], np.cumsum([tree.left.size for tree in trees])]).astype(np.int64)
     instead = np.arange(first[-1])  # the node that stands in the place of each
     for i, (piece, links) in enumerate(zip(step.pieces, step.links, strict=True)):

@@ -131,7 +131,7 @@ def write_question(nodes, buffers, node, span, split, n_bins):
     push_children(buffers, node, span, n_left, nodes.ws.constant, left_bounds, right_bounds)
 
 
-@njit_refcount
+@njit_no_refcount
 def write_chain(nodes, buffers, node, span, split, n_bins):
     """Write the links of a question with a branch for each category, bring the rows in the order of the branches, and
     let those wait; return how many links there are.
@@ -140,13 +140,9 @@ def write_chain(nodes, buffers, node, span, split, n_bins):
     it, so that categories which were never seen stay there.
     """
     codes, features, target, criterion = nodes.codes, nodes.features, nodes.target, nodes.params.criterion
-    whole, real, counts, constant, spare = buffers.whole, buffers.real, buffers.counts, nodes.ws.constant, nodes.spare
-    own, bins = nodes.rows[span.start : span.end], nodes.ws.best_bins[:n_bins]
-    order, ends = rows_by_bin(bins_of_rows(codes, own, split.candidate, split.feature), bins)
-    for i in range(own.size):
-        spare[i] = own[order[i]]
-    for i in range(own.size):
-        own[i] = spare[i]
+    whole, real, counts, constant = buffers.whole, buffers.real, buffers.counts, nodes.ws.constant
+    own, bins, ends = nodes.rows[span.start : span.end], nodes.ws.best_bins[:n_bins], nodes.ws.bins[: n_bins + 1]
+    sort_by_branch(codes, own, split.candidate, split.feature, bins, nodes.spare, ends)
     n_links, first, heaviest = bins.size - 1, counts[N_NODES], heaviest_branch(target.weights, own, ends)
     rests = slice(first, first + n_links - 1)  # the first link is the node itself
     stats = buffers.value[rests], real[rests, IMPURITY], real[rests, WEIGHT]
@@ -175,6 +171,18 @@ def write_chain(nodes, buffers, node, span, split, n_bins):
         seed = splitmix64(seed + ONE + ONE)
     counts[N_NODES], counts[N_STACK] = first + n_links - 1, top + 1
     return n_links
+
+
+@njit_refcount
+def sort_by_branch(codes, rows, candidate, feature, bins, spare, ends):
+    """Bring rows in the order of their bins, and write where each bin begins and ends."""
+    order, each_end = rows_by_bin(bins_of_rows(codes, rows, candidate, feature), bins)
+    for i in range(rows.size):
+        spare[i] = rows[order[i]]
+    for i in range(rows.size):
+        rows[i] = spare[i]
+    for p in range(ends.size):
+        ends[p] = each_end[p]
 
 
 grow = make_node_loop(describe, best_large_split, branch)

@@ -103,42 +103,70 @@ def class_node_stats_of_sums(sums, starts, criterion, span, value):
 
 @njit_no_refcount
 def regression_node_stats(y, weights, starts, criterion, sums, span, value):
-    """Return what is known of a node of amounts, and whether it is pure; its ``value`` is their mean or median.
-
-    For the squared error the mean is taken off the amounts, so that no gain is lost in the difference of large sums.
-    """
-    n_rows, n_outputs = y.shape
-    weight = float(n_rows)
-    if weights.size > 0:
-        weight = 0.0
-        for i in range(n_rows):
-            weight += weights[i]
-    impurity, pure, centre, sums[0] = 0.0, True, 0.0, weight
+    """Return what is known of a node of amounts, and whether it is pure; its ``value`` is their mean or median."""
+    if criterion == SQUARED_ERROR:
+        return squared_error_node_stats(y, weights, sums, span, value)
+    n_outputs, weight, impurity, pure = y.shape[1], total_weight(weights, y.shape[0]), 0.0, True
+    sums[0] = weight
     for o in range(n_outputs):
-        total, least, greatest = 0.0, y[0, o], y[0, o]
-        for i in range(n_rows):
-            total += y[i, o] * (weights[i] if weights.size > 0 else 1.0)
-            least, greatest = min(least, y[i, o]), max(greatest, y[i, o])
+        total, least, greatest = sum_and_range(y[:, o], weights)
         pure = pure and least == greatest
         middle = least if least == greatest else total / weight
-        if criterion == SQUARED_ERROR:
-            centre, squares, total = middle, 0.0, 0.0
-            for i in range(n_rows):
-                own, rest = weights[i] if weights.size > 0 else 1.0, y[i, o] - centre
-                y[i, o] = rest
-                total += own * rest
-                squares += own * rest * rest
-            # the mean was rounded: what it left is small, and known exactly
-            impurity += max(squares - squared_part(total, weight), 0.0) / weight / n_outputs
-            middle += total / weight
-        else:
-            if criterion == ABSOLUTE_ERROR:
-                middle = median_of(y[:, o], weights)
-            impurity += amount_impurity(y[:, o], weights, middle, criterion) / n_outputs
+        if criterion == ABSOLUTE_ERROR:
+            middle = median_of(y[:, o], weights)
+        impurity += amount_impurity(y[:, o], weights, middle, criterion) / n_outputs
         sums[1 + o], value[o] = total, min(max(middle, span.lower), span.upper)
     impurity = 0.0 if pure else impurity
     total = weight * impurity if criterion == ABSOLUTE_ERROR else cost(sums, starts, criterion)
-    return NodeStats(impurity, weight, total, centre, span.lower, span.upper, span.seed), pure
+    return NodeStats(impurity, weight, total, 0.0, span.lower, span.upper, span.seed), pure
+
+
+@njit_no_refcount
+def squared_error_node_stats(y, weights, sums, span, value):
+    """Return what is known of a node by the squared error, and whether it is pure; its ``value`` is the mean amount.
+
+    The mean is taken off the amounts, so that no gain is lost in the difference of large sums.
+    """
+    n_outputs, weight, impurity, pure, centre = y.shape[1], total_weight(weights, y.shape[0]), 0.0, True, 0.0
+    sums[0], total_cost = weight, 0.0
+    for o in range(n_outputs):
+        total, least, greatest = sum_and_range(y[:, o], weights)
+        pure = pure and least == greatest
+        middle = least if least == greatest else total / weight
+        centre, squares, total = middle, 0.0, 0.0
+        for i in range(y.shape[0]):
+            own, rest = weights[i] if weights.size > 0 else 1.0, y[i, o] - centre
+            y[i, o] = rest
+            total += own * rest
+            squares += own * rest * rest
+        # the mean was rounded: what it left is small, and known exactly
+        impurity += max(squares - squared_part(total, weight), 0.0) / weight / n_outputs
+        middle += total / weight
+        total_cost -= squared_part(total, weight)
+        sums[1 + o], value[o] = total, min(max(middle, span.lower), span.upper)
+    impurity = 0.0 if pure else impurity
+    return NodeStats(impurity, weight, total_cost / n_outputs, centre, span.lower, span.upper, span.seed), pure
+
+
+@njit_no_refcount
+def total_weight(weights, n_rows):
+    """Return the weight of a node with these weights, or of so many rows if there are none."""
+    if weights.size == 0:
+        return float(n_rows)
+    total = 0.0
+    for i in range(n_rows):
+        total += weights[i]
+    return total
+
+
+@njit_no_refcount
+def sum_and_range(y, weights):
+    """Return the weighted sum of amounts, the least and the greatest of them."""
+    total, least, greatest = 0.0, y[0], y[0]
+    for i in range(y.size):
+        total += y[i] * (weights[i] if weights.size > 0 else 1.0)
+        least, greatest = min(least, y[i]), max(greatest, y[i])
+    return total, least, greatest
 
 
 @njit_refcount

@@ -66,10 +66,7 @@ def make_predictor(tree: Tree) -> Predictor:
     words[firsts] |= ONE << CHAIN
     way[firsts] = np.arange(firsts.size)
     words |= np.where(inner, way, 0).astype(np.uint64) << WAY
-    chains = ways_off_chains(
-        tree.left, tree.right, tree.default_left, tree.chained, tree.category_start, tree.categories, firsts
-    )
-    return Predictor(words, tree.threshold, tree.category_start, tree.categories, *chains)
+    return Predictor(words, tree.threshold, tree.category_start, tree.categories, *chains_from(tree, firsts))
 
 
 def chain_beginnings(tree: Tree) -> np.ndarray:
@@ -77,6 +74,15 @@ def chain_beginnings(tree: Tree) -> np.ndarray:
     begins = tree.chained & (np.diff(tree.category_start) > 0)
     begins[tree.right[tree.chained]] = False
     return np.flatnonzero(begins)
+
+
+def chains_from(tree: Tree, firsts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return ``ways_off_chains`` of a tree; most trees have no chains."""
+    if firsts.size == 0:
+        return np.zeros(1, dtype=np.int64), tree.categories[:0], np.empty(0, np.int32), np.empty(0, np.int32)
+    return ways_off_chains(
+        tree.left, tree.right, tree.default_left, tree.chained, tree.category_start, tree.categories, firsts
+    )
 
 
 @njit

@@ -23,7 +23,7 @@ from eigenwood.core.distinct import splitmix64
 from eigenwood.core.fetching import fetch_row
 from eigenwood.core.tree.criteria import GINI, SQUARED_ERROR, bin_cost, is_classifying, squared_sides, tie_of
 from eigenwood.core.tree.node_loop import make_node_loop, push_children, write_leaf
-from eigenwood.core.tree.node_stats import add_class_codes, class_node_stats_of_sums, regression_node_stats
+from eigenwood.core.tree.node_stats import add_class_codes, class_node_stats_of_sums, squared_error_node_stats
 from eigenwood.core.tree.split.best import better_split
 from eigenwood.core.tree.split.candidates import NO_KEY, NOTHING_DRAWN, band_for, make_draw, next_candidate
 from eigenwood.core.tree.split.gap import NO_GAP, NodeColumns, pair_gap
@@ -202,9 +202,7 @@ def describe(nodes, span, value):
     for i in range(n):
         at = here[i]
         node.rows[i], node.weights[i], node.y[i, 0] = gathered.rows[at], gathered.weights[at], gathered.y[at]
-    stats, pure = regression_node_stats(
-        node.y[:n], node.weights[:n], nodes.starts, nodes.params.criterion, node.total, span, value
-    )
+    stats, pure = squared_error_node_stats(node.y[:n], node.weights[:n], node.total, span, value)
     for i in range(n):  # the mean was taken off
         gathered.weighted_residuals[here[i]] = node.weights[i] * node.y[i, 0]
     return stats, pure
@@ -428,37 +426,21 @@ def best_split_by_column(nodes, stats, start, n, kept):
         if at < n_columns:
             if is_member(ws.constant, at):
                 continue
-            feature = np.int64(codes.feature[at])
-            missing = missing_at(codes, features, at, feature)
-            cost, below, above, side = best_dense_cut(nodes, at, missing, free, stats, start, n, kept)
+            feature, single = np.int64(codes.feature[at]), False
+        else:
+            sparse_bin = present[group[at - n_columns]]
+            feature, single = np.int64(gathered.feature[sparse_bin]), n_bins_in(group, at - n_columns) == 1
+            if single and sums[sparse_bin, n_sums] >= n:
+                continue
+        missing = missing_at(codes, features, at, feature)
+        cost, below, above, side = best_cut(nodes, at, missing, single, free, stats, start, n, kept)
+        place = below
+        if at < n_columns:
             if below == above:
                 add_member(ws.constant, at)
                 continue
-            place, first = below, codes.start[at]
+            first = codes.start[at]
             below, above = np.int64(codes.bin_of_code[first + below]), np.int64(codes.bin_of_code[first + above])
-        else:
-            sparse_bin = present[group[at - n_columns]]
-            single = group[at - n_columns + 1] - group[at - n_columns] == 1
-            if single and sums[sparse_bin, n_sums] >= n:
-                continue
-            feature = np.int64(gathered.feature[sparse_bin])
-            missing, common = np.int64(features.missing[feature]), np.int64(features.common[feature])
-            if single and free and missing < 0:  # a column of two values: nothing to put in order
-                side, cost = -1, sparse_bin_cost(
-                    sums, sparse_bin, node.total, starts, stats.weight, params.criterion, nodes.logs
-                )  # fmt: skip
-                rare = np.int64(gathered.code[sparse_bin])
-                below, above = min(rare, common), max(rare, common)
-            elif is_classifying(params.criterion) and missing < 0:
-                cost, below, above = best_sparse_cut(nodes, at - n_columns, common, stats, n)
-                side = -1
-            else:
-                write_keys(nodes, at, start, n)
-                sort_keys(ws.keys.keys, n, ws.keys.ranks, ws.keys.counts, ws.keys.ordered)
-                cost, below, above, side = cut_in_order(
-                    ws, ws.keys.ordered, 0, missing, params, free, nodes.logs, stats, n
-                )
-            place = below
         n_tried += 1
         if cost < np.inf:
             split = SplitInfo(cost, at, feature, place, below, above, side)
@@ -480,11 +462,56 @@ def sparse_bin_cost(sums, sparse_bin, total, starts, weight, criterion, logs):
     return bin_cost(sums, sparse_bin, total, starts, criterion, logs)
 
 
+@njit_no_refcount
+def n_bins_in(group, g):
+    """Return how many sparse bins a column has in the node."""
+    return group[g + 1] - group[g]
+
+
 @njit_forceinline
-def best_sparse_cut(nodes, at, common, stats, n):
-    """Return the least cost of a cut of a sparse column without missing numbers, and the codes on both sides of it."""
+def best_cut(nodes, at, missing, single, free, stats, start, n, kept):
+    """Return the least cost of a cut of a column, the codes on both sides of it (equal ones if a dense column does not
+    vary; of a sparse column those of the feature), and the side of the missing rows.
+
+    All columns whose keys are put in order meet in one call: every copy of ``cut_in_order`` takes seconds to compile.
+    """
+    codes, params, ws, n_columns = nodes.codes, nodes.params, nodes.ws, nodes.codes.feature.size
+    node, keys, ordered, n_zeros = ws.node, ws.keys, ws.keys.ordered, 0
+    if kept and at < n_columns:
+        ordered = ws.orders.keys[at][start : start + n]
+    else:
+        if at >= n_columns and missing < 0 and (single and free or is_classifying(params.criterion)):
+            return best_sparse_cut(nodes, at - n_columns, single and free, stats, n)
+        if at < n_columns and free and missing < 0:
+            width = codes.start[at + 1] - codes.start[at]
+            if width <= SPREAD * n // node.total.size:
+                return best_cut_of_histogram(
+                    codes.columns, ws.gathered.table, at, width, node.rows, ws.gathered.own[start : start + n], n,
+                    node.class_codes, node.y, node.weights, node.total, ws.cuts.left, ws.sums, stats, params.criterion,
+                    nodes.logs,
+                )  # fmt: skip
+        write_keys(nodes, at, start, n)
+        if at < n_columns and free and n == 2:
+            return cut_of_two(keys.keys, ws.gathered.weighted_residuals, ws.gathered.weights, missing)
+        if at < n_columns and n > VERY_FEW:
+            n_zeros = zeros_first(keys.keys, n, ordered)
+        sort_keys(keys.keys, n - n_zeros, keys.ranks, keys.counts, ordered[n_zeros:])
+    return cut_in_order(ws, ordered, n_zeros, missing, params, free, nodes.logs, stats, n)
+
+
+@njit_forceinline
+def best_sparse_cut(nodes, at, of_two_values, stats, n):
+    """Return the least cost of a cut of a sparse column without missing numbers, the codes on both sides of it, and -1
+    for the side of missing rows.
+    """
     ws, node, gathered, bin_of_code = nodes.ws, nodes.ws.node, nodes.ws.gathered_sparse, nodes.codes.bin_of_code
     n_sums, sums, bins, left, group = node.total.size, ws.sparse.sums, gathered.bins, ws.cuts.left, ws.sparse.group
+    sparse_bin = ws.sparse.present[group[at]]
+    common = np.int64(nodes.features.common[gathered.feature[sparse_bin]])
+    if of_two_values:  # nothing to put in order
+        rare, criterion = np.int64(gathered.code[sparse_bin]), nodes.params.criterion
+        cost = sparse_bin_cost(sums, sparse_bin, node.total, nodes.starts, stats.weight, criterion, nodes.logs)
+        return cost, min(rare, common), max(rare, common), -1
     n_bins = ordered_sparse_bins(
         ws.sparse.present, group[at], group[at + 1], gathered.code, common, n, node.total, sums, bins
     )
@@ -495,52 +522,38 @@ def best_sparse_cut(nodes, at, common, stats, n):
     )  # fmt: skip
     below = np.int64(code_of(bins[max(place, 0)], -1, bin_of_code, gathered.code, common))
     above = np.int64(code_of(bins[max(place, 0) + 1], -1, bin_of_code, gathered.code, common))
-    return cost, below, above
-
-
-@njit_forceinline
-def best_dense_cut(nodes, at, missing, free, stats, start, n, kept):
-    """Return the least cost of a cut of a dense column, the codes on both sides of it (equal ones if the column does
-    not vary), and the side of the missing rows.
-    """
-    codes, params, logs, ws = nodes.codes, nodes.params, nodes.logs, nodes.ws
-    node, keys = ws.node, ws.keys
-    if kept:
-        return cut_in_order(ws, ws.orders.keys[at, start : start + n], 0, missing, params, free, logs, stats, n)
-    most = SPREAD * n // node.total.size if free and missing < 0 else 0
-    width = codes.start[at + 1] - codes.start[at]
-    if width <= most:
-        return best_cut_of_histogram(
-            codes.columns, ws.gathered.table, at, width, node.rows, ws.gathered.own[start : start + n], n,
-            node.class_codes, node.y, node.weights, node.total, ws.cuts.left, ws.sums, stats, params.criterion, logs,
-        )  # fmt: skip
-    write_keys(nodes, at, start, n)
-    if n == 2 and free:
-        return cut_of_two(keys.keys, ws.gathered.weighted_residuals, ws.gathered.weights, missing)
-    n_zeros = zeros_first(keys.keys, n, keys.ordered) if n > VERY_FEW else 0
-    sort_keys(keys.keys, n - n_zeros, keys.ranks, keys.counts, keys.ordered[n_zeros:])
-    return cut_in_order(ws, keys.ordered, n_zeros, missing, params, free, logs, stats, n)
+    return cost, below, above, -1
 
 
 @njit_forceinline
 def cut_in_order(ws, keys, n_zeros, missing, params, free, logs, stats, n):
     """Return the best cut of a column whose keys are in order; so many of code 0 are known to come first."""
-    side, n_missing = -1, 0
-    greatest = code_in(keys[n - 1])
+    greatest, first = code_in(keys[n - 1]), np.int64(0)  # a bare 0 would be compiled for itself, and then for nothing
+    cost, below, above, side = np.inf, greatest, greatest, -1
     if code_in(keys[0]) == greatest:
-        return np.inf, greatest, greatest, -1
-    cost, j = cut_of_order(ws, keys, n, n_zeros, 0, params, free, logs, stats)
-    below, above = code_in(keys[max(j, 0)]), code_in(keys[j + 1]) if j >= 0 else greatest
-    if greatest == missing:
-        side = 0
-        while code_in(keys[n - 1 - n_missing]) == missing:
-            n_missing += 1
-        if code_in(keys[0]) != code_in(keys[n - 1 - n_missing]):
-            keys = with_last_first(keys, n, n_missing, ws.keys.spare)
-            other, j = cut_of_order(ws, keys, n, 0, n_missing, params, free, logs, stats)
-            if other < cost - tie_of(stats):
-                cost, below, above, side = other, code_in(keys[j]), code_in(keys[j + 1]), 1
+        return cost, below, above, side
+    for turn in range(2):  # the missing rows, if there are any, go right, and then left
+        found, j = cut_of_order(ws, keys, n, n_zeros, first, params, free, logs, stats)
+        if turn == 0:
+            cost, below, above = found, code_in(keys[max(j, 0)]), code_in(keys[j + 1]) if j >= 0 else greatest
+        elif found < cost - tie_of(stats):
+            cost, below, above, side = found, code_in(keys[j]), code_in(keys[j + 1]), 1
+        if turn == 1 or greatest != missing:
+            break
+        side, first, n_zeros = 0, n_last(keys, n, missing), 0
+        if code_in(keys[0]) == code_in(keys[n - 1 - first]):
+            break
+        keys = with_last_first(keys, n, first, ws.keys.spare)
     return cost, below, above, side
+
+
+@njit_no_refcount
+def n_last(keys, n, code):
+    """Return how many of the last keys have a code."""
+    n_found = 0
+    while code_in(keys[n - 1 - n_found]) == code:
+        n_found += 1
+    return n_found
 
 
 @njit_no_refcount

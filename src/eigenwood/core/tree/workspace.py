@@ -147,7 +147,7 @@ class SplitWorkspace(NamedTuple):
     sums: np.ndarray  # (n_codes, n_sums + 1) of one column, the last column counts rows
     flat: np.ndarray  # the same for columns with few codes, one after the other
     bits: np.ndarray  # which codes occur
-    bins: np.ndarray  # the bins of one column, in the order in which they are cut
+    bins: np.ndarray  # the bins of one column, in the order in which they are cut; then where its branches end
     best_bins: np.ndarray  # those of the best one so far, if it is a category
     left: np.ndarray  # (n_sums + 2,)
     total: np.ndarray  # (n_sums,) of all rows of the node
@@ -194,7 +194,7 @@ def new_split_workspace(
         sums=lazy_zeros((int(summed.max(initial=0)), n_sums + 1)),
         flat=lazy_zeros((SPREAD * n_rows,)),
         bits=np.zeros(word_count(n_codes), dtype=np.uint64),
-        bins=np.empty(n_bins, dtype=np.int64),
+        bins=np.empty(n_bins + 1, dtype=np.int64),
         best_bins=np.empty(n_bins, dtype=np.int64),
         left=np.empty(n_sums + 2),
         total=np.empty(n_sums),

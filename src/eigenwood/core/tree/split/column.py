@@ -81,9 +81,10 @@ def best_cut_of_bins(
     right_costs = left_costs = (no_costs, no_costs, no_costs)
     if params.criterion == ABSOLUTE_ERROR:
         ranks, ordered, y, weights = sample.ranks, sample.ordered, sample.y, sample.weights
-        right_costs = absolute_costs(own, bins, n_bins, ranks, ordered, y, weights, sign, 0)
+        right, left_too = np.int64(0), np.int64(1)  # for a bare 0 and a bare 1 all would be compiled twice
+        right_costs = absolute_costs(own, bins, n_bins, ranks, ordered, y, weights, sign, right)
         if has_missing:
-            left_costs = absolute_costs(own, bins, n_bins, ranks, ordered, y, weights, sign, 1)
+            left_costs = absolute_costs(own, bins, n_bins, ranks, ordered, y, weights, sign, left_too)
     found, place, side = best_cut_of_sums(
         sums,
         bins,

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from eigenwood.compiling import njit
+from eigenwood.compiling import njit, njit_refcount
 from eigenwood.core.sorting import sorted_order
 from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, HALF, POISSON, cost
 from eigenwood.core.tree.split.absolute_error import absolute_error, add, first_above
@@ -39,7 +39,7 @@ def heaviest_branch(weights, rows, ends):
     return heaviest
 
 
-@njit(error_model="numpy")
+@njit_refcount
 def write_class_rests(target, rows, ends, criterion, span, value, impurity, weight):
     """Write the shares of the classes, the impurity and the weight of the rests; that of rest p is line p - 1."""
     starts, n_rests = target.starts, weight.size
@@ -61,7 +61,7 @@ def write_class_rests(target, rows, ends, criterion, span, value, impurity, weig
         impurity[p - 1] = 0.0 if pure else max(cost(sums, starts, criterion) / weight[p - 1], 0.0)
 
 
-@njit(error_model="numpy")
+@njit_refcount
 def write_amount_rests(target, rows, ends, criterion, span, value, impurity, weight):
     """Write the means or medians of the amounts of the rests, how far they are from these, and the weights."""
     n_rests, n_outputs = weight.size, target.y.shape[1]
