@@ -19,6 +19,12 @@ from eigenwood.compiling.dispatcher import InnerLibrary, Kernel, all_below, shor
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
 
+@pytest.fixture(autouse=True)
+def empty_cache(monkeypatch, tmp_path):
+    """What an earlier run of these tests has left on disk must not stand for what they compile."""
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+
+
 class Sides(NamedTuple):
     left: float
     right: float
