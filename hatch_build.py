@@ -16,6 +16,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 LEVELS = "EIGENWOOD_LEVELS"
 INSTALLERS = ("PIP_BUILD_TRACKER", "UV")  # variables that pip and uv set for what they install
+# Not by PYTHONPATH: pip takes from that what an editable installation of the same source has put on the path.
+BUILD = "import sys; sys.path.insert(0, sys.argv.pop(1)); from eigenwood.compiling.build import main; main()"
 
 
 class MachineCode(BuildHookInterface):
@@ -28,10 +30,9 @@ class MachineCode(BuildHookInterface):
         if version == "editable" or levels == "none":
             return
         self._folder = tempfile.TemporaryDirectory()
-        command = [sys.executable, "-m", "eigenwood.compiling.build", "--out", self._folder.name, "--levels"]
-        # what pip has installed for this build is found by PYTHONPATH, too
-        path = os.pathsep.join(filter(None, [str(Path(self.root) / "src"), os.environ.get("PYTHONPATH")]))
-        done = subprocess.run([*command, *levels.split()], env={**os.environ, "PYTHONPATH": path})
+        source = str(Path(self.root) / "src")
+        command = [sys.executable, "-c", BUILD, source, "--out", self._folder.name, "--levels", *levels.split()]
+        done = subprocess.run(command)
         if done.returncode:
             print("eigenwood: the kernels were not compiled; they will be when they are first used.", flush=True)
             return
