@@ -92,6 +92,17 @@ def test_a_second_process_finds_what_the_first_has_compiled(repository, tmp_path
     assert [digest for digest, _ in first.values()] == [digest for digest, _ in second.values()]
 
 
+MOST_BYTES = {"small_node:grow_small_nodes": 190_000, "large_node:grow_large_nodes": 385_000}
+
+
+@pytest.mark.parametrize("name", MOST_BYTES)
+def test_no_kernel_of_trees_grows_unnoticed(store, name):
+    """Bytes of machine code tell what a kernel costs to compile, whatever the machine: a scan inlined once more, say."""
+    sizes = [store.entry(place, text).size for place, text in store.places() if place.endswith(name)]
+    assert sizes
+    assert max(sizes) <= MOST_BYTES[name]
+
+
 def imported_by(program: str, *hidden: str) -> set[str]:
     """Return the top-level modules that a new process has after a program; ``hidden`` ones cannot be imported."""
     hide = "".join(f"sys.modules[{name!r}] = None\n" for name in hidden)
