@@ -97,7 +97,7 @@ MOST_BYTES = {"small_node:grow_small_nodes": 190_000, "large_node:grow_large_nod
 
 @pytest.mark.parametrize("name", MOST_BYTES)
 def test_no_kernel_of_trees_grows_unnoticed(store, name):
-    """Bytes of machine code tell what a kernel costs to compile, whatever the machine: a scan inlined once more, say."""
+    """Bytes of machine code tell what a kernel costs to compile, on any machine: a scan inlined once more, say."""
     sizes = [store.entry(place, text).size for place, text in store.places() if place.endswith(name)]
     assert sizes
     assert max(sizes) <= MOST_BYTES[name]
