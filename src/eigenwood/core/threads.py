@@ -67,6 +67,30 @@ def results_in_turn(work: Callable[[Task], Result], tasks: Sequence[Task], n_thr
 
 
 @contextmanager
+def helped(work: Callable[[int], None], n_helpers: int) -> Iterator[None]:
+    """Let ``work(1)``, ``work(2)``, … run on other threads while what is inside runs; those not begun by then never do.
+
+    >>> done = []
+    >>> with helped(done.append, n_helpers=1):
+    ...     while not done:
+    ...         pass
+    >>> done
+    [1]
+    """
+    if n_helpers == 0:
+        yield
+        return
+    with _workers(n_helpers) as pool:
+        futures = [pool.submit(work, number + 1) for number in range(n_helpers)]
+        try:
+            yield
+        finally:
+            for future in futures:
+                future.cancel()
+            wait(futures)
+
+
+@contextmanager
 def _workers(n_threads: int) -> Iterator[ThreadPoolExecutor]:
     """Give threads that have waited since the last call, as starting them takes as long as many a task.
 

@@ -1,0 +1,269 @@
+"""Columns become bytes, once: at most 255 bins of values, and one for missing numbers.
+
+A bin is cut off by the middle between two values that lie side by side, so a row's code and its side of a threshold are
+the same thing, in training and later. A column with few distinct values has a bin for each; one with many is cut so that
+bins have about the same weight.
+
+    values      1.0   2.0   2.0   4.0   nan
+    cuts           1.5         3.0                     a code is the number of cuts below a value
+    code         0     1     1     2     3             missing comes last
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from eigenwood.compiling import njit
+from eigenwood.core.boosting.types import MOST_BINS, PER_WORD, BoostTable
+from eigenwood.core.distinct import splitmix64
+from eigenwood.core.threads import results_of
+from eigenwood.core.tree.binning import copy_columns
+
+LARGEST = float(np.finfo(np.float64).max)
+PADDING = 16  # bins of a column are filled up to a multiple of this
+RARE_SHARE = 0.5  # a column may share its place if at most this share of its rows is rare
+MOST_TRIED = 32  # shared columns that are tried for another feature
+
+
+class BinnedColumn(NamedTuple):
+    """One column as bytes."""
+
+    codes: np.ndarray  # (n_rows,) uint8
+    counts: np.ndarray  # (n_bins,) rows of each bin
+    n_bins: int
+    missing: int  # the bin of missing numbers, -1 if there are none
+
+
+class FeatureCuts(NamedTuple):
+    """What the bins of the features mean."""
+
+    start: np.ndarray  # (n_features + 1,) int64: where the cuts of a feature begin
+    cuts: np.ndarray  # ascending; bins 0 … b lie at or below cut b; after the last one comes the largest number
+    bin_of_category: np.ndarray  # bins of the categories of all features, one after the other
+    category_start: np.ndarray  # (n_features + 1,) int64
+    may_miss: np.ndarray  # (n_features,) bool
+
+
+# ---- what bins are -------------------------------------------------------------------------------------------------
+
+
+def column_cuts(values: np.ndarray, weights: np.ndarray, max_bins: int) -> np.ndarray:
+    """Return the cuts between the bins of a column of numbers; weights are empty if all are 1."""
+    ordered = np.sort(values)  # missing ones come last
+    distinct, counts = distinct_values(ordered)
+    if distinct.size > max_bins:
+        if weights.size > 0:
+            counts = np.bincount(np.searchsorted(distinct, values[values == values]), weights[values == values])
+        last = last_of_bins(counts, max_bins)
+    else:
+        last = np.arange(distinct.size)
+    return middles(distinct, last[:-1])
+
+
+@njit
+def distinct_values(ordered):
+    """Return the distinct numbers of a sorted column, and how often each occurs."""
+    n = 0
+    for i in range(ordered.size):
+        if ordered[i] != ordered[i]:
+            break
+        n += i == 0 or ordered[i] != ordered[i - 1]
+    distinct, counts = np.empty(n), np.zeros(n)
+    at = -1
+    for i in range(ordered.size):
+        if ordered[i] != ordered[i]:
+            break
+        if i == 0 or ordered[i] != ordered[i - 1]:
+            at += 1
+            distinct[at] = ordered[i]
+        counts[at] += 1.0
+    return distinct, counts
+
+
+def last_of_bins(counts: np.ndarray, n_bins: int) -> np.ndarray:
+    """Return the last value of each bin, so that bins have about the same weight."""
+    up_to = np.cumsum(counts)
+    bins = np.ceil(up_to * n_bins / up_to[-1])
+    return np.flatnonzero(np.append(bins[1:] != bins[:-1], True))
+
+
+def middles(distinct: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Return the middle between each of these values and the next; the value itself if there is no number between."""
+    below, above = distinct[last], distinct[last + 1]
+    middle = 0.5 * below + 0.5 * above
+    return np.where((below <= middle) & (middle < above), middle, below)
+
+
+def category_bins(counts: np.ndarray, max_bins: int) -> np.ndarray:
+    """Return the bin of each category: one for each, or the rarest together in the last one."""
+    if counts.size <= max_bins:
+        return np.arange(counts.size)
+    bins = np.full(counts.size, max_bins - 1)
+    heaviest = np.sort(np.argsort(-counts, kind="stable")[: max_bins - 1])
+    bins[heaviest] = np.arange(max_bins - 1)
+    return bins
+
+
+def learn_cuts(X, n_categories: np.ndarray, weights: np.ndarray, max_bins: int, n_threads: int) -> FeatureCuts:
+    """Return what the bins of all columns are; categories stand in X by their codes."""
+
+    def cuts_of(j: int) -> tuple[np.ndarray, np.ndarray, bool]:
+        values = dense_column(X, j)
+        if n_categories[j] >= 0:
+            seen = np.bincount(values.astype(np.int64), weights if weights.size else None, int(n_categories[j]))
+            return np.empty(0), category_bins(seen, max_bins), False
+        return column_cuts(values, weights, max_bins), np.empty(0, dtype=np.int64), bool(np.isnan(values).any())
+
+    found = results_of(cuts_of, range(X.shape[1]), n_threads)
+    return FeatureCuts(
+        start=ends_of([cuts.size + 1 for cuts, _, _ in found]),
+        cuts=np.concatenate([np.append(cuts, LARGEST) for cuts, _, _ in found]),
+        bin_of_category=np.concatenate([bins for _, bins, _ in found]).astype(np.int64),
+        category_start=ends_of([bins.size for _, bins, _ in found]),
+        may_miss=np.array([missing for _, _, missing in found]),
+    )
+
+
+def ends_of(sizes: list[int]) -> np.ndarray:
+    """Return where each of some parts begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def dense_column(X, j: int) -> np.ndarray:
+    """Return a column as float64."""
+    if sparse.issparse(X):
+        column = np.zeros(X.shape[0])
+        stored = slice(X.indptr[j], X.indptr[j + 1])  # csc
+        column[X.indices[stored]] = X.data[stored]
+        return column
+    column = np.empty((1, X.shape[0]))
+    copy_columns(X, j, column)
+    return column[0]
+
+
+# ---- rows → codes --------------------------------------------------------------------------------------------------
+
+
+def coded_column(values: np.ndarray, cuts: FeatureCuts, j: int) -> BinnedColumn:
+    """Return a column as bytes."""
+    codes = np.empty(values.size, dtype=np.uint8)
+    bins = cuts.bin_of_category[cuts.category_start[j] : cuts.category_start[j + 1]]
+    if bins.size > 0:
+        codes[:] = bins[values.astype(np.int64)]
+        n_bins, missing = int(bins.max()) + 1, -1
+    else:
+        own = cuts.cuts[cuts.start[j] : cuts.start[j + 1] - 1]
+        write_codes(values, own, codes)
+        n_bins, missing = own.size + 1 + int(cuts.may_miss[j]), own.size + 1 if cuts.may_miss[j] else -1
+    return BinnedColumn(codes, np.bincount(codes, minlength=n_bins), n_bins, missing)
+
+
+@njit
+def write_codes(values, cuts, codes):
+    """Write how many cuts lie below each value; a missing one gets the number after the last bin."""
+    n_steps = 0
+    while (1 << n_steps) <= cuts.size:
+        n_steps += 1
+    for i in range(values.size):
+        value, low = values[i], np.uint64(0)
+        for step in range(n_steps - 1, -1, -1):  # a search by halves that has no branch
+            place = low + np.uint64(1 << step)
+            if place <= np.uint64(cuts.size):
+                low = place if cuts[place - np.uint64(1)] < value else low
+        codes[i] = low if value == value else cuts.size + 1
+
+
+def boost_table(X, cuts: FeatureCuts, n_categories: np.ndarray, n_threads: int) -> BoostTable:
+    """Return rows as words of codes."""
+    X = X.tocsc() if sparse.issparse(X) else X
+    columns = results_of(lambda j: coded_column(dense_column(X, j), cuts, j), range(X.shape[1]), n_threads)
+    shared = shared_columns(columns, n_categories)
+    n_rows, n_features, widths = X.shape[0], X.shape[1], []
+    column, first_code = np.empty(n_features, dtype=np.int64), np.zeros(n_features, dtype=np.int64)
+    common = np.full(n_features, -1, dtype=np.int64)
+    codes = np.zeros((-(-len(shared) // PER_WORD), n_rows), dtype=np.uint64)
+    for at, features in enumerate(shared):
+        own = np.zeros(n_rows, dtype=np.uint8)
+        width = 1 if len(features) > 1 else columns[features[0]].n_bins
+        for j in features:
+            column[j] = at
+            if len(features) == 1:
+                own = columns[j].codes
+            else:
+                common[j], first_code[j] = columns[j].counts.argmax(), width
+                add_rare(columns[j].codes, common[j], width, own)
+                width += columns[j].n_bins - 1
+        write_bytes(own, at % PER_WORD, codes[at // PER_WORD])
+        widths.append(width)
+    return BoostTable(
+        codes=codes,
+        row_hash=hashes_of(codes),
+        bin_start=ends_of([-(-width // PADDING) * PADDING for width in widths]),
+        column=column,
+        first_code=first_code,
+        n_bins=np.array([found.n_bins for found in columns], dtype=np.int64),
+        common=common,
+        missing=np.array([found.missing for found in columns], dtype=np.int64),
+        is_category=np.asarray(n_categories) >= 0,
+    )
+
+
+def shared_columns(columns: list[BinnedColumn], n_categories: np.ndarray) -> list[list[int]]:
+    """Return the features that each column of the table holds: several where no row has a rare code of two."""
+    alone, places = [], []  # features of a column; which rows are taken, and how many codes
+    rare = {
+        j: np.flatnonzero(column.codes != column.counts.argmax())
+        for j, column in enumerate(columns)
+        if n_categories[j] < 0 and may_share(column)
+    }
+    shared: list[tuple[list[int], np.ndarray, list[int]]] = []
+    for j in sorted(rare, key=lambda j: -rare[j].size):
+        n_codes = columns[j].n_bins - 1
+        for features, taken, width in shared[-MOST_TRIED:]:
+            if width[0] + n_codes <= MOST_BINS and not taken[rare[j]].any():
+                break
+        else:
+            features, taken, width = [], np.zeros(columns[j].codes.size, dtype=bool), [1]
+            shared.append((features, taken, width))
+        features.append(j)
+        taken[rare[j]] = True
+        width[0] += n_codes
+    alone = [[j] for j in range(len(columns)) if j not in rare]
+    places = [sorted(features) for features, _, _ in shared]
+    return sorted(alone + places)
+
+
+def may_share(column: BinnedColumn) -> bool:
+    """Return whether a column may share its place with others: it has few bins, and rare rows are few."""
+    n_rows = column.codes.size
+    return column.n_bins - 1 <= MOST_BINS // 4 and n_rows - column.counts.max() <= RARE_SHARE * n_rows
+
+
+@njit
+def add_rare(codes, common, first, own):
+    """Write the rare codes of a feature to the column it shares, from ``first`` on."""
+    for i in range(codes.size):
+        code = np.int64(codes[i])
+        if code != common:
+            own[i] = first + code - (code > common)
+
+
+@njit
+def write_bytes(codes, at, words):
+    """Write one column of codes into its byte of the words."""
+    shift = np.uint64(8 * at)
+    for i in range(codes.size):
+        words[i] |= np.uint64(codes[i]) << shift
+
+
+@njit
+def hashes_of(codes):
+    """Return 64 bits for each row that follow from its codes alone."""
+    hashes = np.zeros(codes.shape[1], dtype=np.uint64)
+    for g in range(codes.shape[0]):
+        for i in range(hashes.size):
+            hashes[i] = splitmix64(hashes[i] ^ codes[g, i])
+    return hashes

@@ -1,0 +1,340 @@
+"""One tree of a round: leaves are split, the largest gain first, until there are enough.
+
+histogram of the root ──► best split ──► rows to their sides ──► histogram of the lighter child
+        ▲                                                         the other: what is left of the parent's
+        └──────────── the open leaf with the largest gain ◄──────── best splits of both
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eigenwood.compiling import njit_no_refcount
+from eigenwood.core.boosting.histogram import subtract
+from eigenwood.core.boosting.split import NO_GAIN, write_sides
+from eigenwood.core.boosting.tasks import (
+    FEATURES_AT_ONCE,
+    FIRST,
+    GAIN_UNIT,
+    HISTOGRAM,
+    L2,
+    LAST,
+    LEAF,
+    MOVE,
+    N_THREADS,
+    NUMBER,
+    OTHER_LEAF,
+    PARTITION,
+    ROOT,
+    SCAN,
+    join_histograms,
+    run_job,
+)
+from eigenwood.core.boosting.types import BIN as NODE_BIN
+from eigenwood.core.boosting.types import DEFAULT_LEFT, LEFT, N_ROWS, RIGHT
+from eigenwood.core.boosting.types import FEATURE as NODE_FEATURE
+from eigenwood.core.boosting.types import GAIN as NODE_GAIN
+from eigenwood.core.boosting.workspace import (
+    BIN,
+    BLOCK,
+    COUNT,
+    DEPTH,
+    END,
+    FEATURE,
+    GAIN,
+    GRADIENT,
+    HESSIAN,
+    LEFT_COUNT,
+    LEFT_GRADIENT,
+    LEFT_HESSIAN,
+    LOWER,
+    MISSING_LEFT,
+    NODE,
+    SLOT,
+    START,
+    UPPER,
+)
+from eigenwood.core.distinct import splitmix64
+
+NO_SLOT = -1
+ROUNDING = 1e-11  # of what a node is worth: a split that gains less gains nothing
+ALL = np.uint64(np.iinfo(np.uint64).max)
+
+
+@njit_no_refcount
+def grow_tree(b, seed):
+    """Grow a tree over the drawn rows from node ``ROOT`` of the job on; return how many nodes and leaves it has."""
+    leaves, params, n_drawn = b.leaves, b.params, b.rows.rows.size
+    free_all_slots(b.histograms.free)
+    start_leaf(leaves, 0, 0, n_drawn, 0, 0)
+    leaves.real[0, LOWER], leaves.real[0, UPPER] = -np.inf, np.inf
+    for k in range(leaves.allowed.shape[1]):
+        leaves.allowed[0, k] = ALL
+    write_node(b, 0, n_drawn)
+    n_leaves, n_nodes, n_open = 1, 1, 0
+    if n_leaves < params.max_leaves and is_divisible(b, 0, n_drawn):
+        take_slot(b, 0)
+        count_rows(b, 0)
+        write_totals(b, 0)
+        n_open = find_splits(b, 0, -1, seed, n_open)
+    while n_open > 0 and n_leaves < params.max_leaves:
+        n_open, leaf = taken_leaf(leaves, n_open, params.best_first)
+        split_leaf(b, leaf, n_leaves, n_nodes)
+        n_leaves, n_nodes = n_leaves + 1, n_nodes + 2
+        if n_leaves < params.max_leaves:
+            n_open = look_at_children(b, leaf, n_leaves - 1, seed, n_open)
+    return n_nodes, n_leaves
+
+
+@njit_no_refcount
+def start_leaf(leaves, leaf, first, last, depth, node):
+    """Write where a leaf stands."""
+    own = leaves.whole[leaf]
+    own[START], own[END], own[DEPTH], own[NODE], own[SLOT] = first, last, depth, node, NO_SLOT
+
+
+@njit_no_refcount
+def write_node(b, node, n_rows):
+    """Write a node that is a leaf so far."""
+    at = b.job.whole[ROOT] + node
+    b.nodes.whole[at, LEFT] = b.nodes.whole[at, RIGHT] = -1
+    b.nodes.whole[at, NODE_FEATURE], b.nodes.whole[at, NODE_BIN] = -1, 0
+    b.nodes.whole[at, DEFAULT_LEFT], b.nodes.whole[at, N_ROWS] = 0, n_rows
+    b.nodes.real[at, NODE_GAIN] = 0.0
+
+
+@njit_no_refcount
+def is_divisible(b, depth, n_rows):
+    """Return whether a node may be split, as far as its depth and its rows go."""
+    return depth < b.params.max_depth and n_rows >= 2 * b.params.min_samples_leaf
+
+
+@njit_no_refcount
+def taken_leaf(leaves, n_open, best_first):
+    """Take a leaf from the open ones, that with the largest gain or the last; return how many are left, and the leaf.
+
+    Of equal gains that of the older leaf wins.
+    """
+    at = n_open - 1
+    if best_first:
+        for i in range(n_open):
+            gain, best = leaves.real[leaves.open[i], GAIN], leaves.real[leaves.open[at], GAIN]
+            if gain > best or (gain == best and leaves.open[i] < leaves.open[at]):
+                at = i
+    leaf = leaves.open[at]
+    leaves.open[at] = leaves.open[n_open - 1]
+    return n_open - 1, leaf
+
+
+# ---- histograms ----------------------------------------------------------------------------------------------------
+
+
+@njit_no_refcount
+def free_all_slots(free):
+    """Give all histograms back."""
+    for i in range(free.size - 1):
+        free[i] = i
+    free[free.size - 1] = free.size - 1
+
+
+@njit_no_refcount
+def take_slot(b, leaf):
+    """Give a leaf a histogram."""
+    free = b.histograms.free
+    free[free.size - 1] -= 1
+    b.leaves.whole[leaf, SLOT] = free[free[free.size - 1]]
+
+
+@njit_no_refcount
+def give_slot_back(b, leaf):
+    """Take a leaf's histogram from it."""
+    free = b.histograms.free
+    if b.leaves.whole[leaf, SLOT] != NO_SLOT:
+        free[free[free.size - 1]] = b.leaves.whole[leaf, SLOT]
+        free[free.size - 1] += 1
+        b.leaves.whole[leaf, SLOT] = NO_SLOT
+
+
+@njit_no_refcount
+def count_rows(b, leaf):
+    """Fill the histogram of a leaf from its rows."""
+    n_rows = b.leaves.whole[leaf, END] - b.leaves.whole[leaf, START]
+    b.job.whole[LEAF] = leaf
+    n_groups = b.table.codes.shape[0]
+    run_job(b, HISTOGRAM, -(-n_rows // BLOCK) * n_groups, n_rows * n_groups)
+    slot, number, n_threads = b.leaves.whole[leaf, SLOT], b.job.whole[NUMBER], b.job.whole[N_THREADS]
+    join_histograms(b.table, b.histograms, slot, number, n_threads)
+
+
+@njit_no_refcount
+def write_totals(b, leaf):
+    """Write the sums of all rows of a leaf, from its first column."""
+    histogram, own = b.histograms.slots[b.leaves.whole[leaf, SLOT]], b.leaves.real[leaf]
+    own[COUNT] = own[HESSIAN] = own[GRADIENT] = 0.0
+    for i in range(b.table.bin_start[1]):
+        own[COUNT] += histogram[0, i]
+        own[HESSIAN] += histogram[1, i]
+        own[GRADIENT] += histogram[2, i]
+
+
+# ---- splits --------------------------------------------------------------------------------------------------------
+
+
+@njit_no_refcount
+def find_splits(b, leaf, other, seed, n_open):
+    """Find the best splits of one leaf or two, which have histograms; return how many leaves are open then."""
+    n_parts = -(-b.table.column.size // FEATURES_AT_ONCE)
+    b.job.whole[LEAF], b.job.whole[OTHER_LEAF] = leaf, other
+    n_leaves = 1 if other < 0 else 2
+    for which in range(n_leaves):
+        if b.params.max_features < b.table.column.size:
+            draw_features(b.scan, which, b.params, seed, b.leaves.whole[leaf if which == 0 else other, NODE])
+    run_job(b, SCAN, n_parts * n_leaves, b.table.bin_start[-1] * n_leaves)
+    for which in range(n_leaves):
+        n_open = keep_best(b, which, leaf if which == 0 else other, n_open)
+    return n_open
+
+
+@njit_no_refcount
+def draw_features(scan, which, params, seed, node):
+    """Draw the features that a node looks at: those with the least keys."""
+    keys, n = scan.keys[which], scan.keys.shape[1]
+    for f in range(n):
+        keys[f] = splitmix64(splitmix64(seed + np.uint64(node)) ^ splitmix64(np.uint64(f + 1)))
+    below, bar = np.int64(-1), np.uint64(0)
+    while below + 1 < params.max_features:  # the next key, so many times
+        least = ALL
+        for f in range(n):
+            if (keys[f] > bar or below < 0) and keys[f] < least:
+                least = keys[f]
+        bar, below = least, below + 1
+    scan.bar[which] = bar
+
+
+@njit_no_refcount
+def keep_best(b, which, leaf, n_open):
+    """Write the best split of a leaf, and let it wait if it gains anything; return how many leaves wait then."""
+    own, scan, l2 = b.leaves.real[leaf], b.scan, b.job.real[L2]
+    best, feature = NO_GAIN, -1
+    for f in range(b.table.column.size):
+        if scan.real[which, f, 0] > best:
+            best, feature = scan.real[which, f, 0], f
+    worth = own[GRADIENT] * own[GRADIENT] / (own[HESSIAN] + l2)
+    if b.params.has_bounds:
+        value = min(max(-own[GRADIENT] / (own[HESSIAN] + l2), own[LOWER]), own[UPPER])
+        worth = -2.0 * own[GRADIENT] * value - (own[HESSIAN] + l2) * value * value
+    gain = best - worth
+    unit = b.job.real[GAIN_UNIT]
+    if feature < 0 or gain <= ROUNDING * best or gain * unit <= b.params.min_gain:
+        give_slot_back(b, leaf)
+        return n_open
+    own[GAIN] = gain
+    own[LEFT_COUNT], own[LEFT_GRADIENT] = scan.real[which, feature, 1], scan.real[which, feature, 2]
+    own[LEFT_HESSIAN] = scan.real[which, feature, 3]
+    whole = b.leaves.whole[leaf]
+    whole[FEATURE] = feature
+    whole[BIN], whole[MISSING_LEFT] = scan.whole[which, feature, 0], scan.whole[which, feature, 1]
+    for k in range(b.leaves.listed.shape[1]):
+        b.leaves.listed[leaf, k] = scan.listed[which, feature, k]
+    b.leaves.open[n_open] = leaf
+    return n_open + 1
+
+
+@njit_no_refcount
+def split_leaf(b, leaf, new_leaf, n_nodes):
+    """Ask the question of a leaf: its rows go to their sides, it becomes its left child, and a new leaf the right."""
+    leaves, job = b.leaves, b.job
+    whole, real, at = leaves.whole[leaf], leaves.real[leaf], job.whole[ROOT] + leaves.whole[leaf, NODE]
+    feature, depth, last = whole[FEATURE], whole[DEPTH] + 1, whole[END]
+    write_sides(b.table, feature, whole[BIN], whole[MISSING_LEFT], leaves.listed[leaf], leaves.side[whole[NODE]])
+    middle = whole[START] + partition(b, leaf)
+    node = b.nodes.whole[at]
+    node[LEFT], node[RIGHT], node[NODE_FEATURE] = n_nodes, n_nodes + 1, feature
+    node[NODE_BIN] = whole[BIN]
+    n_left, n_right = middle - whole[START], last - middle
+    node[DEFAULT_LEFT] = whole[MISSING_LEFT] if b.table.missing[feature] >= 0 else n_left > n_right
+    b.nodes.real[at, NODE_GAIN] = real[GAIN] * job.real[GAIN_UNIT]
+    for k in range(leaves.listed.shape[1]):
+        b.nodes.listed[at, k] = leaves.listed[leaf, k]
+    slot = whole[SLOT]
+    write_node(b, n_nodes, n_left)
+    write_node(b, n_nodes + 1, n_right)
+    start_leaf(leaves, new_leaf, middle, last, depth, n_nodes + 1)
+    start_leaf(leaves, leaf, whole[START], middle, depth, n_nodes)
+    whole[SLOT] = slot
+    write_sums_of_children(b, leaf, new_leaf, feature)
+
+
+@njit_no_refcount
+def write_sums_of_children(b, leaf, new_leaf, feature):
+    """Write sums, bounds and allowed features of the two parts of a leaf that was split."""
+    own, new, l2 = b.leaves.real[leaf], b.leaves.real[new_leaf], b.job.real[L2]
+    new[COUNT] = own[COUNT] - own[LEFT_COUNT]
+    new[GRADIENT], new[HESSIAN] = own[GRADIENT] - own[LEFT_GRADIENT], own[HESSIAN] - own[LEFT_HESSIAN]
+    own[COUNT], own[GRADIENT], own[HESSIAN] = own[LEFT_COUNT], own[LEFT_GRADIENT], own[LEFT_HESSIAN]
+    new[LOWER], new[UPPER] = own[LOWER], own[UPPER]
+    sign = b.constraints.monotonic_cst[feature]
+    if sign != 0:
+        left = min(max(-own[GRADIENT] / (own[HESSIAN] + l2), own[LOWER]), own[UPPER])
+        right = min(max(-new[GRADIENT] / (new[HESSIAN] + l2), own[LOWER]), own[UPPER])
+        middle = 0.5 * (left + right)
+        if sign > 0:
+            own[UPPER] = new[LOWER] = middle
+        else:
+            own[LOWER] = new[UPPER] = middle
+    allowed = b.leaves.allowed
+    for k in range(allowed.shape[1]):
+        allowed[leaf, k] &= b.constraints.allowed[feature, k]
+        allowed[new_leaf, k] = allowed[leaf, k]
+
+
+@njit_no_refcount
+def partition(b, leaf):
+    """Bring the rows of a leaf to their sides; return how many go left."""
+    whole, job, n_left = b.leaves.whole[leaf], b.job, 0
+    first, last = whole[START], whole[END]
+    n_blocks = -(-(last - first) // BLOCK)
+    job.whole[LEAF], job.whole[FIRST] = leaf, whole[FEATURE]
+    run_job(b, PARTITION, n_blocks, last - first)
+    for block in range(n_blocks):
+        job.tasks[block, 0] = first + block * BLOCK
+        job.tasks[block, 1] = min(first + (block + 1) * BLOCK, last)
+        job.tasks[block, 2] = first + n_left
+        n_left += job.n_left[block]
+    job.whole[FIRST], job.whole[LAST] = first, first + n_left
+    run_job(b, MOVE, n_blocks, last - first)
+    return n_left
+
+
+@njit_no_refcount
+def look_at_children(b, leaf, new_leaf, seed, n_open):
+    """Find the best splits of two siblings, of which the first has the parent's histogram, if that was kept."""
+    whole = b.leaves.whole
+    sizes = whole[leaf, END] - whole[leaf, START], whole[new_leaf, END] - whole[new_leaf, START]
+    left, right = is_divisible(b, whole[leaf, DEPTH], sizes[0]), is_divisible(b, whole[new_leaf, DEPTH], sizes[1])
+    if not left and not right:
+        give_slot_back(b, leaf)
+        return n_open
+    small, large = (leaf, new_leaf) if sizes[0] <= sizes[1] else (new_leaf, leaf)
+    parent = whole[leaf, SLOT]
+    whole[leaf, SLOT] = NO_SLOT
+    if parent == NO_SLOT:
+        take_slot(b, large)
+        count_rows(b, large)
+        take_slot(b, small)
+        count_rows(b, small)
+    else:
+        whole[large, SLOT] = parent
+        take_slot(b, small)
+        count_rows(b, small)
+        subtract(b.histograms.slots[whole[small, SLOT]], b.histograms.slots[parent])
+    if left and right:
+        n_open = find_splits(b, leaf, new_leaf, seed, n_open)
+    else:
+        n_open = find_splits(b, leaf if left else new_leaf, -1, seed, n_open)
+        give_slot_back(b, new_leaf if left else leaf)
+    free = b.histograms.free
+    if free[free.size - 1] < 2:  # none is left for the next two: these are counted again when their turn comes
+        give_slot_back(b, leaf)
+        give_slot_back(b, new_leaf)
+    return n_open

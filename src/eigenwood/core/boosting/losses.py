@@ -1,0 +1,219 @@
+"""Losses, from the score F of a row to gradient and hessian, in whole blocks of rows.
+
+squared       ½ (F - y)²           g = F - y            h = 1
+absolute      |F - y|              g = ±1               h = 1        leaves: median of what is left
+Huber         ½ r², δ|r| - ½ δ²    g = r within ± δ     h = 1        leaves: median, and the mean within ± δ of it
+quantile      α or 1 - α times     g = -α or 1 - α      h = 1        leaves: quantile of what is left
+Poisson       exp(F) - y F         g = exp(F) - y       h = exp(F)
+logistic      log(1 + exp(F)) - yF g = p - y            h = p (1 - p)
+exponential   exp(-F) or exp(F)    g = ∓ exp(∓ F)       h = exp(∓ F)       AdaBoost's
+softmax       log Σ exp(F) - F[y]  g = p - [y = k]      h = p (1 - p)
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from eigenwood.compiling import njit_no_refcount
+from eigenwood.core.kernels.exponential import exp_by_strips
+
+SQUARED, ABSOLUTE, HUBER, QUANTILE, POISSON, LOGISTIC, EXPONENTIAL, SOFTMAX, CUSTOM = range(9)
+BY_ORDER = (ABSOLUTE, HUBER, QUANTILE)  # leaves are order statistics of what is left
+FLAT = (SQUARED, ABSOLUTE, HUBER, QUANTILE)  # the hessian is 1
+LEAST_HESSIAN = 1e-16
+FACTORS = 32  # numbers from 1 to some thousands whose product is a number
+
+
+@njit_no_refcount
+def has_flat_hessian(loss):
+    """Return whether the hessian of a loss is 1."""
+    return loss in FLAT
+
+
+@njit_no_refcount
+def write_exp(scores, first, last, out, bits):
+    """Write exp(-|F|) of some rows."""
+    for i in range(first, last):
+        out[i - first] = abs(scores[i])
+    exp_by_strips(out[: last - first], bits, 0.0)
+
+
+@njit_no_refcount
+def write_gradients(loss, alpha, delta, y, scores, first, last, room, bits, gradients, hessians):
+    """Write gradients and hessians of some rows, and return the sum of their losses."""
+    total = 0.0
+    if loss == SQUARED:
+        for i in range(first, last):
+            rest = scores[i] - y[i]
+            gradients[i] = rest
+            total += 0.5 * rest * rest
+        return total
+    if loss == ABSOLUTE:
+        for i in range(first, last):
+            rest = scores[i] - y[i]
+            gradients[i] = np.sign(rest)
+            total += abs(rest)
+        return total
+    if loss == HUBER:
+        for i in range(first, last):
+            rest = scores[i] - y[i]
+            gradients[i] = min(max(rest, -delta), delta)
+            total += 0.5 * rest * rest if abs(rest) <= delta else delta * (abs(rest) - 0.5 * delta)
+        return total
+    if loss == QUANTILE:
+        for i in range(first, last):
+            rest = scores[i] - y[i]
+            gradients[i] = 1.0 - alpha if rest > 0.0 else -alpha
+            total += rest * gradients[i]
+        return total
+    write_exp(scores, first, last, room, bits)
+    if loss == LOGISTIC:
+        return write_logistic(y, scores, first, last, room, gradients, hessians)
+    if loss == EXPONENTIAL:
+        for i in range(first, last):
+            small = room[i - first]
+            wrong = (scores[i] > 0.0) != (y[i] > 0.0)
+            found = 1.0 / small if wrong else small
+            gradients[i] = -found if y[i] > 0.0 else found
+            hessians[i] = found
+            total += found
+        return total
+    for i in range(first, last):  # Poisson
+        mean = 1.0 / room[i - first] if scores[i] > 0.0 else room[i - first]
+        gradients[i] = mean - y[i]
+        hessians[i] = mean
+        total += mean - y[i] * scores[i]
+    return total
+
+
+@njit_no_refcount
+def write_logistic(y, scores, first, last, room, gradients, hessians):
+    """Write gradients and hessians of the logistic loss, and return the sum of the losses."""
+    total, product = 0.0, 1.0
+    for i in range(first, last):
+        small = room[i - first]
+        share = 1.0 / (1.0 + small)
+        p = share if scores[i] >= 0.0 else small * share
+        gradients[i] = p - y[i]
+        hessians[i] = max(small * share * share, LEAST_HESSIAN)
+    for i in range(first, last):
+        total += max(scores[i], 0.0) - y[i] * scores[i]
+    for start in range(first, last, FACTORS):  # a sum of logarithms is the logarithm of a product
+        product = 1.0
+        for i in range(start, min(start + FACTORS, last)):
+            product *= 1.0 + room[i - first]
+        total += math.log(product)
+    return total
+
+
+@njit_no_refcount
+def write_shares(scores, y, first, last, room, bits, shares):
+    """Write the shares of the classes of some rows, (n_classes, n_rows), and return the sum of their losses."""
+    n_classes, total = scores.shape[0], 0.0
+    sums, most = room[: last - first], room[last - first : 2 * (last - first)]
+    own = room[2 * (last - first) : 3 * (last - first)]
+    for i in range(first, last):
+        most[i - first], sums[i - first] = scores[0, i], 0.0
+    for k in range(1, n_classes):
+        for i in range(first, last):
+            most[i - first] = max(most[i - first], scores[k, i])
+    for k in range(n_classes):
+        for i in range(first, last):
+            own[i - first] = most[i - first] - scores[k, i]
+        exp_by_strips(own, bits, 0.0)
+        for i in range(first, last):
+            shares[k, i] = own[i - first]
+            sums[i - first] += own[i - first]
+    for start in range(first, last, FACTORS):
+        product = 1.0
+        for i in range(start, min(start + FACTORS, last)):
+            product *= sums[i - first]
+            total += most[i - first] - scores[np.int64(y[i]), i]
+        total += math.log(product)
+    for k in range(n_classes):
+        for i in range(first, last):
+            shares[k, i] /= sums[i - first]
+    return total
+
+
+@njit_no_refcount
+def row_loss(loss, alpha, delta, y, score):
+    """Return the loss of one row."""
+    rest = score - y
+    if loss == SQUARED:
+        return 0.5 * rest * rest
+    if loss == ABSOLUTE:
+        return abs(rest)
+    if loss == HUBER:
+        return 0.5 * rest * rest if abs(rest) <= delta else delta * (abs(rest) - 0.5 * delta)
+    if loss == QUANTILE:
+        return rest * (1.0 - alpha if rest > 0.0 else -alpha)
+    if loss == POISSON:
+        return math.exp(score) - y * score
+    if loss == LOGISTIC:
+        return max(score, 0.0) - y * score + math.log1p(math.exp(-abs(score)))
+    if loss == EXPONENTIAL:
+        return math.exp(-score if y > 0.0 else score)
+    return np.nan
+
+
+@njit_no_refcount
+def write_class_gradients(shares, k, y, first, last, gradients, hessians):
+    """Write gradients and hessians of one class from its shares."""
+    for i in range(first, last):
+        p = shares[k, i]
+        gradients[i] = p - (y[i] == k)
+        hessians[i] = max(p * (1.0 - p), LEAST_HESSIAN)
+
+
+def base_scores(loss: int, y: np.ndarray, weights: np.ndarray, n_outputs: int, alpha: float) -> np.ndarray:
+    """Return the best score that is the same for all rows."""
+    w = weights if weights.size else np.ones(y.size)
+    if loss == SOFTMAX:
+        logs = np.log(np.bincount(y.astype(np.int64), w, n_outputs) / w.sum())
+        return logs - logs.mean()
+    mean = float(np.average(y, weights=w))
+    if loss == SQUARED:
+        return np.array([mean])
+    if loss == POISSON:
+        return np.array([math.log(mean)])
+    if loss in (LOGISTIC, EXPONENTIAL):
+        return np.array([math.log(mean / (1.0 - mean)) * (0.5 if loss == EXPONENTIAL else 1.0)])
+    return np.array([weighted_quantile(y, w, alpha if loss == QUANTILE else 0.5)])
+
+
+def weighted_quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:
+    """Return the value with so much of the weight at or below it; between two such values, the middle."""
+    order = np.argsort(values, kind="stable")
+    up_to, wanted = np.cumsum(weights[order]), share * weights.sum()
+    at = int(np.searchsorted(up_to, wanted * (1.0 - 1e-12)))
+    at = min(at, values.size - 1)
+    if abs(up_to[at] - wanted) <= 1e-12 * wanted and at + 1 < values.size:
+        return 0.5 * (values[order[at]] + values[order[at + 1]])
+    return float(values[order[at]])
+
+
+def mean_loss(loss: int, y: np.ndarray, scores: np.ndarray, weights: np.ndarray, alpha: float, delta: float) -> float:
+    """Return the mean loss of rows, by weight; scores are (n_outputs, n_rows)."""
+    F = scores[0]
+    if loss == SQUARED:
+        each = 0.5 * (F - y) ** 2
+    elif loss == ABSOLUTE:
+        each = np.abs(F - y)
+    elif loss == HUBER:
+        rest = np.abs(F - y)
+        each = np.where(rest <= delta, 0.5 * rest**2, delta * (rest - 0.5 * delta))
+    elif loss == QUANTILE:
+        each = (F - y) * np.where(F > y, 1.0 - alpha, -alpha)
+    elif loss == POISSON:
+        each = np.exp(F) - y * F
+    elif loss == LOGISTIC:
+        each = np.logaddexp(0.0, F) - y * F
+    elif loss == EXPONENTIAL:
+        each = np.exp(np.where(y > 0, -F, F))
+    else:
+        most = scores.max(axis=0)
+        each = most + np.log(np.exp(scores - most).sum(axis=0)) - scores[y.astype(np.int64), np.arange(y.size)]
+    return float(np.average(each, weights=weights if weights.size else None))

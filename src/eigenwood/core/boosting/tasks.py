@@ -1,0 +1,436 @@
+"""Jobs that the leader of a crew shares out: what a task does is the same, whoever takes it.
+
+GRADIENTS, SHARES, CLASS, WORDS     blocks of rows: losses and gradients, then whole numbers
+HISTOGRAM                           a block of a leaf's rows, for one group of columns
+SCAN                                some features of one of two nodes
+PARTITION, MOVE                     a block of a leaf's rows: to their sides, and together
+SUMS, ORDER, UPDATE                 a block of rows of one leaf, or a leaf: its value, and new scores
+WALK                                a block of rows that the tree was not grown from
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from eigenwood.compiling import njit_no_refcount, njit_refcount
+from eigenwood.core.bits import is_member
+from eigenwood.core.boosting.histogram import add_group, add_to_histogram, clear, write_words
+from eigenwood.core.boosting.leaves import leaf_quantile
+from eigenwood.core.boosting.losses import (
+    CUSTOM,
+    HUBER,
+    QUANTILE,
+    SOFTMAX,
+    has_flat_hessian,
+    row_loss,
+    write_class_gradients,
+    write_gradients,
+    write_shares,
+)
+from eigenwood.core.boosting.split import (
+    NO_GAIN,
+    best_bounded_cut,
+    best_cut,
+    order_categories,
+    write_category_sums,
+    write_listed,
+    write_sums,
+)
+from eigenwood.core.boosting.types import FEATURE as NODE_FEATURE
+from eigenwood.core.boosting.types import LEFT, RIGHT
+from eigenwood.core.boosting.workspace import (
+    BLOCK,
+    COUNT,
+    END,
+    GRADIENT,
+    HESSIAN,
+    LOWER,
+    NODE,
+    SLOT,
+    START,
+    UPPER,
+)
+from eigenwood.core.crew import (
+    PATIENCE,
+    add_word,
+    finish_task,
+    is_closed,
+    open_job,
+    rest,
+    taken_task,
+    wait_for_tasks,
+)
+
+GRADIENTS, CLASS, WORDS, HISTOGRAM, SCAN, PARTITION, MOVE, SUMS, ORDER, UPDATE, WALK = range(11)
+# what a job is about, in whole numbers …
+KIND, OUTPUT, LEAF, OTHER_LEAF, FIRST, LAST, NUMBER, ROUND, N_TRAIN, ROOT, FLAT, N_THREADS, FOR_LEAVES, REPEATS = range(
+    14
+)
+DELTA, GRADIENT_SCALE, HESSIAN_SCALE, GRADIENT_UNIT, HESSIAN_UNIT, WEIGHT_UNIT, L2, LEAST_HESSIAN, GAIN_UNIT = range(
+    9
+)  # … and in real ones
+LOSS, MOST_GRADIENT, MOST_HESSIAN = range(3)
+FEATURES_AT_ONCE = 4
+WORTH_SHARING = 4096  # rows or bins: fewer are done before somebody else has begun
+
+
+class Boosting(NamedTuple):
+    """All that rounds are made of, and where."""
+
+    table: NamedTuple
+    target: NamedTuple
+    params: NamedTuple
+    constraints: NamedTuple
+    alphas: np.ndarray  # (n_outputs,) of quantiles
+    rows: NamedTuple
+    histograms: NamedTuple
+    scan: NamedTuple
+    leaves: NamedTuple
+    job: NamedTuple
+    nodes: NamedTuple
+
+
+@njit_no_refcount
+def run_job(b, kind, n_tasks, n_items):
+    """Do all tasks of a job, with whoever helps if they have enough to do: rows, or bins."""
+    b.job.whole[KIND] = kind
+    b.job.whole[NUMBER] += 1
+    if n_tasks == 1 or n_items < WORTH_SHARING or b.job.whole[N_THREADS] == 1:
+        for task in range(n_tasks):
+            do_task(b, 0, task)
+        return
+    crew = b.job.crew
+    open_job(crew, n_tasks)
+    task = taken_task(crew)
+    while task >= 0:
+        do_task(b, 0, task)
+        finish_task(crew)
+        task = taken_task(crew)
+    wait_for_tasks(crew, n_tasks)
+
+
+@njit_no_refcount
+def help_boosting(b, thread):
+    """Do tasks as helper number ``thread`` until nothing comes for a while."""
+    crew, n_looks = b.job.crew, 0
+    while n_looks < PATIENCE and not is_closed(crew):
+        task = taken_task(crew)
+        if task < 0:
+            n_looks += 1
+            rest()
+        else:
+            n_looks = 0
+            do_task(b, thread, task)
+            finish_task(crew)
+
+
+@njit_no_refcount
+def do_task(b, thread, task):
+    """Do one task of the open job."""
+    kind = b.job.whole[KIND]
+    if kind == HISTOGRAM:
+        histogram_task(b.table, b.rows, b.histograms, b.leaves.whole, b.job.whole, thread, task)
+    elif kind == SCAN:
+        scan_task(b.table, b.params, b.constraints, b.histograms.slots, b.scan, b.leaves, b.job, thread, task)
+    elif kind == PARTITION:
+        partition_task(b.table, b.rows, b.leaves, b.job, task)
+    elif kind == MOVE:
+        move_task(b.rows, b.job, task)
+    elif kind == SUMS:
+        sums_task(b.target, b.rows, b.leaves, b.job, task)
+    elif kind == ORDER:
+        order_task(b.target, b.params, b.alphas, b.rows, b.leaves, b.nodes, b.job, task)
+    elif kind == UPDATE:
+        update_task(b.rows, b.leaves, b.nodes, b.job, task)
+    elif kind == WALK:
+        walk_task(b.table, b.rows, b.leaves, b.nodes, b.job, task)
+    elif kind == WORDS:
+        words_task(b.table, b.params, b.rows, b.job, task)
+    elif kind == CLASS:
+        class_task(b.target, b.rows, b.job, task)
+    else:
+        gradients_task(b.target, b.params, b.alphas, b.rows, b.job, thread, task)
+
+
+# ---- rows ----------------------------------------------------------------------------------------------------------
+
+
+@njit_no_refcount
+def block_of(job, n_rows, task):
+    """Return where a block of rows begins and ends: training rows come first, and no block has rows of both kinds."""
+    n_train = job.whole[N_TRAIN]
+    n_blocks = -(-n_train // BLOCK)
+    first = task * BLOCK if task < n_blocks else n_train + (task - n_blocks) * BLOCK
+    return first, min(first + BLOCK, n_train if task < n_blocks else n_rows)
+
+
+@njit_no_refcount
+def gradients_task(target, params, alphas, rows, job, thread, task):
+    """Write the gradients of a block of rows, or the shares of its classes; note its loss and the largest gradient."""
+    first, last = block_of(job, rows.gradients.size, task)
+    output, y, room, bits = job.whole[OUTPUT], target.y, job.room[thread], job.bits[thread]
+    if params.loss == SOFTMAX:
+        loss = write_shares(rows.scores, y, first, last, room, bits, rows.shares)
+    elif params.loss == CUSTOM:
+        loss = np.nan
+    else:
+        loss = write_gradients(
+            params.loss, alphas[output], job.real[DELTA], y, rows.scores[output], first, last, room, bits,
+            rows.gradients, rows.hessians,
+        )  # fmt: skip
+    if target.weights.size > 0:
+        loss = weigh(target, params, alphas[output], rows, job, output, first, last)
+    job.block[task, LOSS] = loss
+    write_largest(rows, job, first, last, task)
+
+
+@njit_no_refcount
+def weigh(target, params, alpha, rows, job, output, first, last):
+    """Multiply gradients and hessians with the weights, unless rows are repeated; return the weighted loss."""
+    total, flat = 0.0, has_flat_hessian(params.loss)
+    for i in range(first, last):
+        w = target.weights[i]
+        if params.loss == SOFTMAX:
+            total -= w * np.log(max(rows.shares[np.int64(target.y[i]), i], 1e-300))
+            continue
+        total += w * row_loss(params.loss, alpha, job.real[DELTA], target.y[i], rows.scores[output, i])
+        if job.whole[REPEATS] == 0:
+            rows.gradients[i] *= w
+            rows.hessians[i] = w if flat else rows.hessians[i] * w
+    return total
+
+
+@njit_no_refcount
+def write_largest(rows, job, first, last, task):
+    """Note the largest gradient and hessian of a block."""
+    most, most_h = 0.0, 0.0
+    for i in range(first, last):
+        most = max(most, abs(rows.gradients[i]))
+    if job.whole[FLAT] == 0:
+        for i in range(first, last):
+            most_h = max(most_h, rows.hessians[i])
+    job.block[task, MOST_GRADIENT], job.block[task, MOST_HESSIAN] = most, most_h
+
+
+@njit_no_refcount
+def class_task(target, rows, job, task):
+    """Write the gradients of one class for a block of rows."""
+    first, last = block_of(job, rows.gradients.size, task)
+    write_class_gradients(rows.shares, job.whole[OUTPUT], target.y, first, last, rows.gradients, rows.hessians)
+    if target.weights.size > 0 and job.whole[REPEATS] == 0:
+        for i in range(first, last):
+            rows.gradients[i] *= target.weights[i]
+            rows.hessians[i] *= target.weights[i]
+    write_largest(rows, job, first, last, task)
+
+
+@njit_no_refcount
+def words_task(table, params, rows, job, task):
+    """Write gradients and hessians of a block of rows as whole numbers."""
+    first, last = block_of(job, rows.gradients.size, task)
+    seed = params.seed ^ np.uint64(job.whole[ROUND])
+    write_words(
+        rows.gradients, rows.hessians, table.row_hash, job.real[GRADIENT_SCALE], job.real[HESSIAN_SCALE],
+        job.whole[FLAT] != 0, seed, first, last, rows.words,
+    )  # fmt: skip
+
+
+# ---- histograms and cuts -------------------------------------------------------------------------------------------
+
+
+@njit_no_refcount
+def histogram_task(table, rows, histograms, leaves, job, thread, task):
+    """Add a block of a leaf's rows to the histograms of one group of columns; those of the leader are the leaf's."""
+    n_groups = table.codes.shape[0]
+    group, block, leaf = task % n_groups, task // n_groups, job[LEAF]
+    first = leaves[leaf, START] + block * BLOCK
+    last = min(first + BLOCK, leaves[leaf, END])
+    out = histograms.slots[leaves[leaf, SLOT]] if thread == 0 else histograms.partial[thread]
+    if histograms.stamp[thread, group] != job[NUMBER]:
+        histograms.stamp[thread, group] = job[NUMBER]
+        clear(out, table.bin_start, group)
+    add_to_histogram(
+        table.codes, group, rows.words, rows.rows, first, last, table.bin_start, histograms.packed[thread], out
+    )
+
+
+@njit_no_refcount
+def join_histograms(table, histograms, slot, number, n_threads):
+    """Add what helpers have added up in a job to the histograms of its leaf."""
+    for group in range(table.codes.shape[0]):
+        if histograms.stamp[0, group] != number:
+            clear(histograms.slots[slot], table.bin_start, group)
+        for thread in range(1, n_threads):
+            if histograms.stamp[thread, group] == number:
+                add_group(histograms.partial[thread], table.bin_start, group, histograms.slots[slot])
+
+
+@njit_no_refcount
+def scan_task(table, params, constraints, slots, scan, leaves, job, thread, task):
+    """Look for the best cuts of some features of one of two leaves."""
+    n_features = table.column.size
+    n_parts = -(-n_features // FEATURES_AT_ONCE)
+    which, part = task // n_parts, task % n_parts
+    leaf = job.whole[LEAF] if which == 0 else job.whole[OTHER_LEAF]
+    histogram, own, sums = slots[leaves.whole[leaf, SLOT]], leaves.real[leaf], scan.sums[thread]
+    total = (own[COUNT], own[HESSIAN], own[GRADIENT])
+    l2, least = job.real[L2], job.real[LEAST_HESSIAN]
+    for f in range(part * FEATURES_AT_ONCE, min((part + 1) * FEATURES_AT_ONCE, n_features)):
+        scan.real[which, f, 0] = NO_GAIN
+        if scan.keys[which, f] > scan.bar[which]:
+            continue
+        if params.has_groups and not is_member(leaves.allowed[leaf], f):
+            continue
+        if table.is_category[f]:
+            first = table.bin_start[table.column[f]]
+            n = order_categories(histogram, first, table.n_bins[f], total, l2, scan.order[thread])
+            write_category_sums(histogram, first, scan.order[thread], n, sums)
+            n_cuts, missing = n - 1, False
+        else:
+            n_values = write_sums(histogram, table, f, total, sums)
+            missing = table.missing[f] >= 0
+            n_cuts = n_values - (0 if missing else 1)
+        if n_cuts < 1:
+            continue
+        sign = np.float64(constraints.monotonic_cst[f])
+        bounds = (own[LOWER], own[UPPER], sign)
+        gain, at = best_of(sums, n_cuts, (0.0, 0.0, 0.0), total, params, l2, least, bounds)
+        left, more = 0, (0.0, 0.0, 0.0)
+        if missing:
+            last = n_values - 1
+            rest = (total[0] - sums[0, last], total[1] - sums[1, last], total[2] - sums[2, last])
+            other, other_at = best_of(sums, n_cuts - 1, rest, total, params, l2, least, bounds)
+            if other > gain:
+                gain, at, left, more = other, other_at, 1, rest
+        scan.real[which, f, 0] = gain
+        scan.real[which, f, 1], scan.real[which, f, 2] = sums[0, at] + more[0], sums[2, at] + more[2]
+        scan.real[which, f, 3] = sums[1, at] + more[1]
+        scan.whole[which, f, 0], scan.whole[which, f, 1] = at, left
+        if table.is_category[f]:
+            write_listed(scan.order[thread], at + 1, scan.listed[which, f])
+
+
+@njit_no_refcount
+def best_of(sums, n_cuts, more, total, params, l2, least_hessian, bounds):
+    """Return the largest gain of a cut and its bin, within bounds if there are any."""
+    if params.has_bounds:
+        return best_bounded_cut(
+            sums, n_cuts, more, total, params.min_samples_leaf, least_hessian, l2, bounds[0], bounds[1], bounds[2]
+        )
+    return best_cut(sums, n_cuts, more, total, params.min_samples_leaf, least_hessian, l2)
+
+
+# ---- rows to their sides -------------------------------------------------------------------------------------------
+
+
+@njit_no_refcount
+def partition_task(table, rows, leaves, job, task):
+    """Write a block of a leaf's rows to the spare memory: those that go left from its front, the others from its end."""
+    leaf = job.whole[LEAF]
+    first = leaves.whole[leaf, START] + task * BLOCK
+    last = min(first + BLOCK, leaves.whole[leaf, END])
+    side, column = leaves.side[leaves.whole[leaf, NODE]], table.column[job.whole[FIRST]]
+    codes, shift = table.codes[column // 8], np.uint64(8 * (column % 8))
+    job.n_left[task] = divide(codes, shift, side, rows.rows, first, last, rows.spare)
+
+
+@njit_no_refcount
+def divide(codes, shift, side, rows, first, last, spare):
+    """Write those that go left to the front of a place, and the others to its end, backwards; return how many go left.
+
+    Every row is written to both ends, and one of the two is written over: no branch that could be guessed wrong.
+    """
+    low, high = np.uint64(first), np.uint64(last - 1)
+    for i in range(first, last):
+        row = rows[i]
+        left = np.uint64(side[(codes[np.uint64(row)] >> shift) & np.uint64(255)])
+        spare[low] = row
+        spare[high] = row
+        low += left
+        high -= np.uint64(1) - left
+    return np.int64(low) - first
+
+
+@njit_no_refcount
+def move_task(rows, job, task):
+    """Bring the two parts of a block to their places among the rows of the children."""
+    leaf_start, first, last = job.whole[FIRST], job.tasks[task, 0], job.tasks[task, 1]
+    left, right, n_left = job.tasks[task, 2], job.whole[LAST], job.n_left[task]
+    right += first - leaf_start - (left - leaf_start)  # rows before this block that go right
+    for i in range(n_left):
+        rows.rows[left + i] = rows.spare[first + i]
+    n = last - first
+    for i in range(n - n_left):
+        rows.rows[right + i] = rows.spare[last - 1 - i]
+
+
+# ---- leaves --------------------------------------------------------------------------------------------------------
+
+
+@njit_no_refcount
+def sums_task(target, rows, leaves, job, task):
+    """Add up gradients, hessians and weights of some rows of a leaf, as whole numbers so fine that nothing is lost."""
+    leaf, first, last = job.tasks[task, 0], job.tasks[task, 1], job.tasks[task, 2]
+    g_unit, h_unit, w_unit = job.real[GRADIENT_UNIT], job.real[HESSIAN_UNIT], job.real[WEIGHT_UNIT]
+    g, h, w = np.int64(0), np.int64(0), np.int64(0)
+    for i in range(first, last):
+        g += np.int64(rows.gradients[np.uint64(rows.rows[i])] * g_unit)
+    if job.whole[FLAT] == 0:
+        for i in range(first, last):
+            h += np.int64(rows.hessians[np.uint64(rows.rows[i])] * h_unit)
+    if target.weights.size > 0 and job.whole[REPEATS] == 0:
+        for i in range(first, last):
+            w += np.int64(target.weights[np.uint64(rows.rows[i])] * w_unit)
+    add_word(leaves.sums, 3 * leaf, g)
+    add_word(leaves.sums, 3 * leaf + 1, h)
+    add_word(leaves.sums, 3 * leaf + 2, w)
+
+
+@njit_refcount
+def order_task(target, params, alphas, rows, leaves, nodes, job, leaf):
+    """Write the value of a leaf that is an order statistic of what is left of its amounts."""
+    first, last, output = leaves.whole[leaf, START], leaves.whole[leaf, END], job.whole[OUTPUT]
+    own, scores = rows.rest[first:last], rows.scores[output]
+    for i in range(first, last):
+        row = rows.rows[i]
+        rows.rest[i] = target.y[row] - scores[row]
+    weights = np.empty(0)
+    if target.weights.size > 0 and job.whole[REPEATS] == 0:
+        weights = target.weights[rows.rows[first:last]]
+    share = alphas[output] if params.loss == QUANTILE else 0.5
+    value = leaf_quantile(own, weights, share)
+    if params.loss == HUBER:
+        total, weight, delta = 0.0, 0.0, job.real[DELTA]
+        for i in range(own.size):  # in order, since it was sorted
+            w = weights[i] if weights.size > 0 else 1.0
+            total += w * min(max(own[i] - value, -delta), delta)
+            weight += w
+        value += total / weight
+    job.block[0, 3] = 0.0
+    nodes.real[job.whole[ROOT] + leaves.whole[leaf, NODE], 0] = params.learning_rate * value
+
+
+@njit_no_refcount
+def update_task(rows, leaves, nodes, job, task):
+    """Add the value of a leaf to the scores of some of its rows."""
+    leaf, first, last = job.tasks[task, 0], job.tasks[task, 1], job.tasks[task, 2]
+    value, scores = nodes.real[job.whole[ROOT] + leaves.whole[leaf, NODE], 0], rows.scores[job.whole[OUTPUT]]
+    for i in range(first, last):
+        scores[np.uint64(rows.rows[i])] += value
+
+
+@njit_no_refcount
+def walk_task(table, rows, leaves, nodes, job, task):
+    """Add the values of their leaves to the scores of some rows that go through the tree by their codes."""
+    first = job.whole[FIRST] + task * BLOCK
+    last, root = min(first + BLOCK, job.whole[LAST]), job.whole[ROOT]
+    scores, codes, whole = rows.scores[job.whole[OUTPUT]], table.codes, nodes.whole
+    for i in range(first, last):
+        node = np.int64(0)
+        while whole[root + node, LEFT] > 0:
+            column = table.column[whole[root + node, NODE_FEATURE]]
+            code = (codes[column // 8, i] >> np.uint64(8 * (column % 8))) & np.uint64(255)
+            node = np.int64(whole[root + node, LEFT if leaves.side[node, code] != 0 else RIGHT])
+        scores[i] += nodes.real[root + node, 0]

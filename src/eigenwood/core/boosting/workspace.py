@@ -1,0 +1,151 @@
+"""Memory that rounds of boosting share, made once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from eigenwood.core.boosting.types import LIST_WORDS, MOST_BINS, PER_WORD, BoostParams, BoostTable
+from eigenwood.core.crew import new_crew
+from eigenwood.core.memory import lazy_zeros
+
+HISTOGRAM_BYTES = 1 << 28  # that histograms of open nodes may take
+BLOCK = 16_384  # rows that are one task
+N_JOB, N_REAL = 16, 9
+
+START, END, DEPTH, SLOT, NODE, FEATURE, BIN, MISSING_LEFT = range(8)  # of a leaf, in whole numbers …
+GAIN, COUNT, GRADIENT, HESSIAN, LEFT_COUNT, LEFT_GRADIENT, LEFT_HESSIAN, LOWER, UPPER = range(9)  # … and in real ones
+
+
+class Rows(NamedTuple):
+    """What is known of the rows, and what changes with every round."""
+
+    scores: np.ndarray  # (n_outputs, n_rows)
+    shares: np.ndarray  # (n_classes, n_rows), no rows unless there are several trees in a round
+    gradients: np.ndarray  # (n_rows,)
+    hessians: np.ndarray  # (n_rows,)
+    words: np.ndarray  # (n_rows,) int64: gradient, hessian and 1, side by side
+    rows: np.ndarray  # (n_drawn,) uint32: those of a leaf stand together
+    spare: np.ndarray  # (n_drawn,) uint32
+    rest: np.ndarray  # (n_drawn,) what is left of the amounts, where leaves are order statistics
+
+
+class Histograms(NamedTuple):
+    """Sums of rows by bin: how many, of hessians, of gradients."""
+
+    slots: np.ndarray  # (n_slots, 3, n_bins) int32
+    partial: np.ndarray  # (n_threads, 3, n_bins) int32: what helpers have added up
+    stamp: np.ndarray  # (n_threads, n_groups) int64: in which job
+    packed: np.ndarray  # (n_threads, 8 · 256) int64: words of a few thousand rows
+    free: np.ndarray  # (n_slots + 1,) int64: slots that nobody has; the last number says how many
+
+
+class Scan(NamedTuple):
+    """Room to look for the best cut, and what was found for each feature of two nodes."""
+
+    sums: np.ndarray  # (n_threads, 4, 256) float64: of bins up to each; and gains
+    order: np.ndarray  # (n_threads, 256) int64: bins of categories
+    keys: np.ndarray  # (2, n_features) uint64: a draw of features
+    bar: np.ndarray  # (2,) uint64: features with keys up to this are looked at
+    real: np.ndarray  # (2, n_features, 4) GAIN, LEFT_COUNT …
+    whole: np.ndarray  # (2, n_features, 2) int64: bin, side of missing numbers
+    listed: np.ndarray  # (2, n_features, 4) uint64
+
+
+class Leaves(NamedTuple):
+    """The leaves of the tree that grows."""
+
+    whole: np.ndarray  # (n_leaves, 8) int64 START … MISSING_LEFT
+    real: np.ndarray  # (n_leaves, 9) GAIN … UPPER
+    listed: np.ndarray  # (n_leaves, 4) uint64
+    allowed: np.ndarray  # (n_leaves, n_words) uint64: features, by interaction constraints
+    open: np.ndarray  # (n_leaves,) int64: those that can be split
+    sums: np.ndarray  # (3 n_leaves,) int64: gradients, hessians and weights, exact
+    side: np.ndarray  # (n_nodes, 256) uint8: 1 where a code goes left
+
+
+class Job(NamedTuple):
+    """What the open job is about, for whoever takes a task of it."""
+
+    crew: np.ndarray
+    whole: np.ndarray  # (16,) int64
+    real: np.ndarray  # (9,) float64
+    tasks: np.ndarray  # (n_tasks, 3) int64: leaf, first place, last place
+    n_left: np.ndarray  # (n_blocks,) int64
+    block: np.ndarray  # (n_blocks, 4) float64: loss, largest gradient, largest hessian
+    room: np.ndarray  # (n_threads, 3 · BLOCK) float64
+    bits: np.ndarray  # (n_threads, STRIP) int64
+
+
+def new_rows(n_rows: int, n_drawn: int, n_outputs: int, by_order: bool) -> Rows:
+    """Return room for so many rows, so many of which are drawn in each round."""
+    return Rows(
+        scores=np.zeros((n_outputs, n_rows)),
+        shares=np.empty((n_outputs, n_rows if n_outputs > 1 else 0)),
+        gradients=np.zeros(n_rows),
+        hessians=np.ones(n_rows),
+        words=np.empty(n_rows, dtype=np.int64),
+        rows=np.empty(n_drawn, dtype=np.uint32),
+        spare=np.empty(n_drawn, dtype=np.uint32),
+        rest=np.empty(n_drawn if by_order else 0),
+    )
+
+
+def slot_count(table: BoostTable, params: BoostParams) -> int:
+    """Return how many histograms are kept: one for each node that waits, as far as memory goes."""
+    waiting = params.max_leaves if params.best_first else min(params.max_leaves, params.max_depth + 2)
+    return max(4, min(waiting + 2, HISTOGRAM_BYTES // (12 * int(table.bin_start[-1]))))
+
+
+def new_histograms(table: BoostTable, params: BoostParams, n_threads: int) -> Histograms:
+    """Return room for histograms."""
+    n_slots, n_bins = slot_count(table, params), int(table.bin_start[-1])
+    return Histograms(
+        slots=lazy_zeros((n_slots, 3, n_bins), np.int32),
+        partial=lazy_zeros((n_threads, 3, n_bins), np.int32),
+        stamp=np.zeros((n_threads, table.codes.shape[0]), dtype=np.int64),
+        packed=np.zeros((n_threads, PER_WORD * MOST_BINS), dtype=np.int64),
+        free=np.zeros(n_slots + 1, dtype=np.int64),
+    )
+
+
+def new_scan(n_features: int, n_threads: int) -> Scan:
+    """Return room to look for cuts."""
+    return Scan(
+        sums=np.empty((n_threads, 4, MOST_BINS)),
+        order=np.empty((n_threads, MOST_BINS), dtype=np.int64),
+        keys=np.zeros((2, n_features), dtype=np.uint64),
+        bar=np.full(2, np.iinfo(np.uint64).max, dtype=np.uint64),
+        real=np.empty((2, n_features, 4)),
+        whole=np.empty((2, n_features, 2), dtype=np.int64),
+        listed=np.zeros((2, n_features, LIST_WORDS), dtype=np.uint64),
+    )
+
+
+def new_leaves(max_leaves: int, n_words: int) -> Leaves:
+    """Return room for the leaves of a tree."""
+    return Leaves(
+        whole=lazy_zeros((max_leaves, 8), np.int64),
+        real=lazy_zeros((max_leaves, 9)),
+        listed=lazy_zeros((max_leaves, LIST_WORDS), np.uint64),
+        allowed=lazy_zeros((max_leaves, n_words), np.uint64),
+        open=lazy_zeros((max_leaves,), np.int64),
+        sums=lazy_zeros((3 * max_leaves,), np.int64),
+        side=lazy_zeros((2 * max_leaves, MOST_BINS), np.uint8),
+    )
+
+
+def new_job(n_rows: int, max_leaves: int, n_threads: int, strip: int) -> Job:
+    """Return what a leader and its helpers share."""
+    n_blocks = n_rows // BLOCK + 3
+    return Job(
+        crew=new_crew(),
+        whole=np.zeros(N_JOB, dtype=np.int64),
+        real=np.zeros(N_REAL),
+        tasks=lazy_zeros((n_blocks + max_leaves, 3), np.int64),
+        n_left=np.zeros(n_blocks, dtype=np.int64),
+        block=np.zeros((n_blocks, 4)),
+        room=np.empty((n_threads, 3 * min(BLOCK, n_rows))),
+        bits=np.empty((n_threads, strip), dtype=np.int64),
+    )
