@@ -26,7 +26,7 @@ from numba.core import config
 from eigenwood.compiling.choice import code_features
 from eigenwood.compiling.dispatcher import Kernel
 
-__all__ = ["code_features", "njit", "njit_forceinline", "njit_inline", "njit_no_refcount", "njit_refcount"]
+__all__ = ["code_features", "njit", "njit_forceinline", "njit_inline", "njit_no_refcount", "njit_refcount", "njit_sum"]
 
 
 def njit(function=None, **options: Any):
@@ -41,5 +41,7 @@ def njit(function=None, **options: Any):
 
 njit_refcount = njit(error_model="numpy", _nrt=True)  # numpy's: x / 0 is no exception
 njit_no_refcount = njit(error_model="numpy", _nrt=False)
+# terms in any order, so that they are added up side by side: how many depends on the processor, never on threads
+njit_sum = njit(error_model="numpy", _nrt=False, fastmath={"reassoc", "nsz", "contract"})
 njit_forceinline = njit(error_model="numpy", _nrt=False, forceinline=True)
 njit_inline = njit(error_model="numpy", _nrt=False, inline="always")

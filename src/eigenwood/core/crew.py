@@ -25,7 +25,7 @@ from eigenwood.compiling import njit_no_refcount
 TICKET, DONE, CLOSED = 0, 8, 16  # each in a cache line of its own
 N_WORDS = 24
 NUMBER, LEFT = np.int64(32), np.int64((1 << 32) - 1)
-PATIENCE = 20_000  # looks for a task before a helper goes: some tenths of a millisecond
+MOST_LOOKS = 20_000  # for a task before a helper takes a nap: some tenths of a millisecond
 
 
 def new_crew() -> np.ndarray:

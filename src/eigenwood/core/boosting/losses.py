@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from eigenwood.compiling import njit_no_refcount
+from eigenwood.compiling import njit_no_refcount, njit_sum
 from eigenwood.core.kernels.exponential import exp_by_strips
 
 SQUARED, ABSOLUTE, HUBER, QUANTILE, POISSON, LOGISTIC, EXPONENTIAL, SOFTMAX, CUSTOM = range(9)
@@ -46,10 +46,8 @@ def write_gradients(loss, alpha, delta, y, scores, first, last, room, bits, grad
     total = 0.0
     if loss == SQUARED:
         for i in range(first, last):
-            rest = scores[i] - y[i]
-            gradients[i] = rest
-            total += 0.5 * rest * rest
-        return total
+            gradients[i] = scores[i] - y[i]
+        return 0.5 * sum_of_squares(gradients[first:last])
     if loss == ABSOLUTE:
         for i in range(first, last):
             rest = scores[i] - y[i]
@@ -88,23 +86,53 @@ def write_gradients(loss, alpha, delta, y, scores, first, last, room, bits, grad
     return total
 
 
+@njit_sum
+def sum_of_squares(numbers):
+    """Return the sum of the squares of some numbers."""
+    total = 0.0
+    for i in range(numbers.size):
+        total += numbers[i] * numbers[i]
+    return total
+
+
 @njit_no_refcount
 def write_logistic(y, scores, first, last, room, gradients, hessians):
     """Write gradients and hessians of the logistic loss, and return the sum of the losses."""
-    total, product = 0.0, 1.0
+    small = room[: last - first]
     for i in range(first, last):
-        small = room[i - first]
-        share = 1.0 / (1.0 + small)
-        p = share if scores[i] >= 0.0 else small * share
+        share = 1.0 / (1.0 + small[i - first])
+        p = share if scores[i] >= 0.0 else small[i - first] * share
         gradients[i] = p - y[i]
-        hessians[i] = max(small * share * share, LEAST_HESSIAN)
-    for i in range(first, last):
+        hessians[i] = max(small[i - first] * share * share, LEAST_HESSIAN)
+    for i in range(small.size):
+        small[i] += 1.0
+    return sum_of_hinges(y[first:last], scores[first:last]) + sum_of_logs(small)
+
+
+@njit_sum
+def sum_of_hinges(y, scores):
+    """Return the sum of max(F, 0) - yF."""
+    total = 0.0
+    for i in range(y.size):
         total += max(scores[i], 0.0) - y[i] * scores[i]
-    for start in range(first, last, FACTORS):  # a sum of logarithms is the logarithm of a product
-        product = 1.0
-        for i in range(start, min(start + FACTORS, last)):
-            product *= 1.0 + room[i - first]
-        total += math.log(product)
+    return total
+
+
+@njit_sum
+def product_of(factors):
+    """Return the product of some numbers."""
+    product = 1.0
+    for i in range(factors.size):
+        product *= factors[i]
+    return product
+
+
+@njit_no_refcount
+def sum_of_logs(numbers):
+    """Return the sum of the logarithms of numbers from 1 to some thousands: a logarithm of a product for many of them."""
+    total = 0.0
+    for start in range(0, numbers.size, FACTORS):
+        total += math.log(product_of(numbers[start : start + FACTORS]))
     return total
 
 
@@ -126,12 +154,9 @@ def write_shares(scores, y, first, last, room, bits, shares):
         for i in range(first, last):
             shares[k, i] = own[i - first]
             sums[i - first] += own[i - first]
-    for start in range(first, last, FACTORS):
-        product = 1.0
-        for i in range(start, min(start + FACTORS, last)):
-            product *= sums[i - first]
-            total += most[i - first] - scores[np.int64(y[i]), i]
-        total += math.log(product)
+    for i in range(first, last):
+        total += most[i - first] - scores[np.int64(y[i]), i]
+    total += sum_of_logs(sums)
     for k in range(n_classes):
         for i in range(first, last):
             shares[k, i] /= sums[i - first]
@@ -206,7 +231,7 @@ def mean_loss(loss: int, y: np.ndarray, scores: np.ndarray, weights: np.ndarray,
         rest = np.abs(F - y)
         each = np.where(rest <= delta, 0.5 * rest**2, delta * (rest - 0.5 * delta))
     elif loss == QUANTILE:
-        each = (F - y) * np.where(F > y, 1.0 - alpha, -alpha)
+        each = (F - y) * np.where(y < F, 1.0 - alpha, -alpha)
     elif loss == POISSON:
         each = np.exp(F) - y * F
     elif loss == LOGISTIC:

@@ -6,6 +6,7 @@ scores ──► loss, gradients ──► whole numbers ──► tree ──�
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 
@@ -69,7 +70,7 @@ from eigenwood.core.boosting.workspace import (
     new_rows,
     new_scan,
 )
-from eigenwood.core.crew import close_crew, new_crew
+from eigenwood.core.crew import close_crew, is_closed, new_crew
 from eigenwood.core.distinct import splitmix64
 from eigenwood.core.kernels.exponential import STRIP
 from eigenwood.core.memory import lazy_zeros
@@ -79,6 +80,7 @@ EXACT_BITS = 62  # of a sum of whole numbers
 TREE_SEED, DRAW_SEED = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
 UNIT = 1.0 / (1 << 53)
 TINY = 1e-300
+NAP = 5e-5  # seconds
 
 
 # ---- one round, in compiled code -----------------------------------------------------------------------------------
@@ -104,7 +106,6 @@ def make_rounds(b, first_round, n_rounds, losses):
             b.nodes.start[t * b.params.n_outputs + k + 1] = n_nodes
         b.job.whole[OUTPUT] = 0
         write_losses(b, losses[t])
-    close_crew(b.job.crew)
     return n_nodes
 
 
@@ -135,9 +136,7 @@ def draw_rows(b, number):
     if b.job.whole[REPEATS] != 0:
         write_repeated(b.target.weights, n_rows, rows)
         return
-    if n_wanted == n_rows:
-        for i in range(n_rows):
-            rows[i] = i
+    if n_wanted == n_rows:  # then they are written with their whole numbers
         return
     seed, n = splitmix64(b.params.seed ^ (DRAW_SEED * np.uint64(number + 1))), 0
     for i in range(n_rows):
@@ -277,8 +276,11 @@ class BoostingRun:
         """Make rounds; return their nodes, and the mean losses after each."""
         nodes, losses = new_nodes(n_rounds * self.work.params.n_outputs, self._most_nodes), np.zeros((n_rounds, 2))
         work = self.work._replace(nodes=nodes, job=self.work.job._replace(crew=new_crew()))
-        with helped(lambda thread: help_boosting(work, thread), int(work.job.whole[N_THREADS]) - 1):
-            n_nodes = make_rounds(work, first_round, n_rounds, losses)
+        with helped(lambda thread: help_until_closed(work, thread), int(work.job.whole[N_THREADS]) - 1):
+            try:
+                n_nodes = make_rounds(work, first_round, n_rounds, losses)
+            finally:
+                close_crew(work.job.crew)
         if work.params.loss == HUBER:  # which depends on what is left
             losses[-1] = self._renewed_gradients()
             return first_nodes(nodes, n_nodes), losses
@@ -305,6 +307,13 @@ class BoostingRun:
         """Return mean losses of training and validation rows from their sums; 0 where there are no rows."""
         weights, n_train = self._weights(), int(self.work.job.whole[N_TRAIN])
         return sums / np.array([weights[:n_train].sum(), max(weights[n_train:].sum(), TINY)])
+
+
+def help_until_closed(work: Boosting, thread: int) -> None:
+    """Do tasks of all jobs that come; where none comes for a while, leave the core to others for a moment."""
+    while not is_closed(work.job.crew):
+        help_boosting(work, thread)
+        time.sleep(NAP)
 
 
 def new_nodes(n_trees: int, most_nodes: int) -> BoostNodes:

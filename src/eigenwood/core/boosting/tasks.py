@@ -53,7 +53,7 @@ from eigenwood.core.boosting.workspace import (
     UPPER,
 )
 from eigenwood.core.crew import (
-    PATIENCE,
+    MOST_LOOKS,
     add_word,
     finish_task,
     is_closed,
@@ -62,6 +62,7 @@ from eigenwood.core.crew import (
     taken_task,
     wait_for_tasks,
 )
+from eigenwood.core.distinct import splitmix64
 
 GRADIENTS, CLASS, WORDS, HISTOGRAM, SCAN, PARTITION, MOVE, SUMS, ORDER, UPDATE, WALK = range(11)
 # what a job is about, in whole numbers …
@@ -73,6 +74,7 @@ DELTA, GRADIENT_SCALE, HESSIAN_SCALE, GRADIENT_UNIT, HESSIAN_UNIT, WEIGHT_UNIT, 
 )  # … and in real ones
 LOSS, MOST_GRADIENT, MOST_HESSIAN = range(3)
 FEATURES_AT_ONCE = 4
+WITHOUT_SIGN = np.int64(np.iinfo(np.int64).max)
 WORTH_SHARING = 4096  # rows or bins: fewer are done before somebody else has begun
 
 
@@ -115,7 +117,7 @@ def run_job(b, kind, n_tasks, n_items):
 def help_boosting(b, thread):
     """Do tasks as helper number ``thread`` until nothing comes for a while."""
     crew, n_looks = b.job.crew, 0
-    while n_looks < PATIENCE and not is_closed(crew):
+    while n_looks < MOST_LOOKS and not is_closed(crew):
         task = taken_task(crew)
         if task < 0:
             n_looks += 1
@@ -204,14 +206,22 @@ def weigh(target, params, alpha, rows, job, output, first, last):
 
 @njit_no_refcount
 def write_largest(rows, job, first, last, task):
-    """Note the largest gradient and hessian of a block."""
-    most, most_h = 0.0, 0.0
-    for i in range(first, last):
-        most = max(most, abs(rows.gradients[i]))
+    """Note the largest gradient and hessian of a block; if one is not a number, the largest is none."""
+    most = largest_bits(rows.gradients.view(np.int64)[first:last])
+    most_h = np.int64(0)
     if job.whole[FLAT] == 0:
-        for i in range(first, last):
-            most_h = max(most_h, rows.hessians[i])
-    job.block[task, MOST_GRADIENT], job.block[task, MOST_HESSIAN] = most, most_h
+        most_h = largest_bits(rows.hessians.view(np.int64)[first:last])
+    bits = job.block.view(np.int64)
+    bits[task, MOST_GRADIENT], bits[task, MOST_HESSIAN] = most, most_h
+
+
+@njit_no_refcount
+def largest_bits(bits):
+    """Return the bits of the largest of some numbers without their signs: they are in the order of whole numbers."""
+    most = np.int64(0)
+    for i in range(bits.size):
+        most = max(most, bits[i] & WITHOUT_SIGN)
+    return most
 
 
 @njit_no_refcount
@@ -228,9 +238,12 @@ def class_task(target, rows, job, task):
 
 @njit_no_refcount
 def words_task(table, params, rows, job, task):
-    """Write gradients and hessians of a block of rows as whole numbers."""
+    """Write gradients and hessians of a block of rows as whole numbers, and the rows in order if none is left out."""
     first, last = block_of(job, rows.gradients.size, task)
-    seed = params.seed ^ np.uint64(job.whole[ROUND])
+    if last <= job.whole[N_TRAIN] == params.n_drawn and job.whole[REPEATS] == 0:
+        for i in range(first, last):
+            rows.rows[i] = i
+    seed = splitmix64(params.seed ^ np.uint64(job.whole[ROUND] * params.n_outputs + job.whole[OUTPUT]))
     write_words(
         rows.gradients, rows.hessians, table.row_hash, job.real[GRADIENT_SCALE], job.real[HESSIAN_SCALE],
         job.whole[FLAT] != 0, seed, first, last, rows.words,
