@@ -23,6 +23,8 @@ SQUARED, ABSOLUTE, HUBER, QUANTILE, POISSON, LOGISTIC, EXPONENTIAL, SOFTMAX, CUS
 BY_ORDER = (ABSOLUTE, HUBER, QUANTILE)  # leaves are order statistics of what is left
 FLAT = (SQUARED, ABSOLUTE, HUBER, QUANTILE)  # the hessian is 1
 LEAST_HESSIAN = 1e-16
+# Newton's step for a class of few rows is their odds, and may turn confident mistakes into worse ones, round by round
+LONGEST_STEP = 4.0
 FACTORS = 32  # numbers from 1 to some thousands whose product is a number
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
 from eigenwood.core.boosting.grower import grow_tree
-from eigenwood.core.boosting.losses import BY_ORDER, HUBER, SOFTMAX, weighted_quantile
+from eigenwood.core.boosting.losses import BY_ORDER, CUSTOM, HUBER, LONGEST_STEP, SOFTMAX, weighted_quantile
 from eigenwood.core.boosting.losses import FLAT as FLAT_LOSSES
 from eigenwood.core.boosting.tasks import (
     CLASS,
@@ -214,7 +214,7 @@ def write_leaf_tasks(b, n_leaves):
 
 @njit_no_refcount
 def write_values(b, root, n_leaves):
-    """Write value and weight of each leaf: a step of Newton's method, times the learning rate."""
+    """Write value and weight of each leaf: a step of Newton's method, not too long, times the learning rate."""
     real, params, weighted = b.job.real, b.params, b.target.weights.size > 0 and b.job.whole[REPEATS] == 0
     for leaf in range(n_leaves):
         own, at = b.leaves.sums[3 * leaf : 3 * leaf + 3], root + b.leaves.whole[leaf, NODE]
@@ -223,6 +223,8 @@ def write_values(b, root, n_leaves):
         if b.job.whole[FLAT] == 0:
             hessian = own[1] / real[HESSIAN_UNIT]
         value = -gradient / max(hessian + params.l2, TINY)
+        if b.job.whole[FLAT] == 0 and params.loss != CUSTOM:
+            value = min(max(value, -LONGEST_STEP), LONGEST_STEP)
         if params.has_bounds:
             unit = real[HESSIAN_SCALE] / real[GRADIENT_SCALE]
             value = min(max(value, b.leaves.real[leaf, LOWER] * unit), b.leaves.real[leaf, UPPER] * unit)
