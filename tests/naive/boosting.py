@@ -143,22 +143,21 @@ def score_of(g, h, node, rules):
 
 def orders_of(codes, f, node, g, h, rules):
     """Yield the orders in which the codes of a feature can be cut, each with the codes that always go left."""
-    present = sorted({codes[i][f] for i in node.rows} - {MISSING})
-    if f in rules.categories:
-        mean_g = sum(g[i] for i in node.rows) / len(node.rows)
-        mean_h = sum(h[i] for i in node.rows) / len(node.rows)
+    if f not in rules.categories:
+        bins = sorted({row[f] for row in codes} - {MISSING})
+        yield bins, set()
+        if any(row[f] == MISSING for row in codes):
+            yield bins, {MISSING}
+        return
+    mean_g = sum(g[i] for i in node.rows) / len(node.rows)
+    mean_h = sum(h[i] for i in node.rows) / len(node.rows)
 
-        def key(code):
-            own = [i for i in node.rows if codes[i][f] == code]
-            own_g = sum(g[i] for i in own) + SMOOTHING * mean_g
-            return own_g / (sum(h[i] for i in own) + SMOOTHING * mean_h + rules.l2)
+    def key(code):
+        own = [i for i in node.rows if codes[i][f] == code]
+        own_g = sum(g[i] for i in own) + SMOOTHING * mean_g
+        return own_g / (sum(h[i] for i in own) + SMOOTHING * mean_h + rules.l2)
 
-        yield sorted(present, key=key), set()
-    elif any(codes[i][f] == MISSING for i in node.rows):
-        yield present, set()
-        yield present, {MISSING}
-    else:
-        yield present, set()
+    yield sorted({codes[i][f] for i in node.rows}, key=key), set()
 
 
 def best_split(codes, node, g, h, rules):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
+from eigenwood.core.bits import add_member
 from eigenwood.core.boosting.histogram import subtract
 from eigenwood.core.boosting.split import NO_GAIN, write_sides
 from eigenwood.core.boosting.tasks import (
@@ -68,8 +69,10 @@ def grow_tree(b, seed):
     free_all_slots(b.histograms.free)
     start_leaf(leaves, 0, 0, n_drawn, 0, 0)
     leaves.real[0, LOWER], leaves.real[0, UPPER] = -np.inf, np.inf
-    for k in range(leaves.allowed.shape[1]):
-        leaves.allowed[0, k] = ALL
+    if params.has_groups:
+        for k in range(leaves.path.shape[1]):
+            leaves.path[0, k] = 0
+        write_allowed(leaves.path[0], b.constraints.groups, leaves.allowed[0])
     write_node(b, 0, n_drawn)
     n_leaves, n_nodes, n_open = 1, 1, 0
     if n_leaves < params.max_leaves and is_divisible(b, 0, n_drawn):
@@ -282,10 +285,26 @@ def write_sums_of_children(b, leaf, new_leaf, feature):
             own[UPPER] = new[LOWER] = middle
         else:
             own[LOWER] = new[UPPER] = middle
-    allowed = b.leaves.allowed
-    for k in range(allowed.shape[1]):
-        allowed[leaf, k] &= b.constraints.allowed[feature, k]
-        allowed[new_leaf, k] = allowed[leaf, k]
+    if b.params.has_groups:
+        path, allowed = b.leaves.path, b.leaves.allowed
+        add_member(path[leaf], feature)
+        write_allowed(path[leaf], b.constraints.groups, allowed[leaf])
+        for k in range(path.shape[1]):
+            path[new_leaf, k], allowed[new_leaf, k] = path[leaf, k], allowed[leaf, k]
+
+
+@njit_no_refcount
+def write_allowed(path, groups, allowed):
+    """Write the features of all groups that hold every feature of a path."""
+    for k in range(path.size):
+        allowed[k] = 0
+    for group in range(groups.shape[0]):
+        missing = np.uint64(0)
+        for k in range(path.size):
+            missing |= path[k] & ~groups[group, k]
+        if missing == 0:
+            for k in range(path.size):
+                allowed[k] |= groups[group, k]
 
 
 @njit_no_refcount

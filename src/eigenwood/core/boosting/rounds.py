@@ -261,7 +261,7 @@ class BoostingRun:
             job.real[WEIGHT_UNIT] = 2.0 ** (EXACT_BITS - 1 - math.ceil(math.log2(weights[:n_train].sum())))
         rows = new_rows(n_rows, n_drawn, params.n_outputs, params.loss in BY_ORDER)
         histograms, scan = new_histograms(table, params, n_threads), new_scan(table.column.size, n_threads)
-        leaves, nodes = new_leaves(params.max_leaves, constraints.allowed.shape[1]), new_nodes(0, 0)
+        leaves, nodes = new_leaves(params.max_leaves, constraints.groups.shape[1]), new_nodes(0, 0)
         self.work = Boosting(
             table, target, params, constraints, alphas, rows, histograms, scan, leaves, job, nodes
         )  # fmt: skip
