@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
-from eigenwood.core.bits import add_member
+from eigenwood.core.bits import add_member, is_member
 from eigenwood.core.boosting.histogram import subtract
 from eigenwood.core.boosting.split import NO_GAIN, write_sides
 from eigenwood.core.boosting.tasks import (
@@ -59,7 +59,7 @@ from eigenwood.core.distinct import splitmix64
 
 NO_SLOT = -1
 ROUNDING = 1e-11  # of what a node is worth: a split that gains less gains nothing
-ALL = np.uint64(np.iinfo(np.uint64).max)
+UNIT = 1.0 / (1 << 53)
 
 
 @njit_no_refcount
@@ -191,7 +191,9 @@ def find_splits(b, leaf, other, seed, n_open):
     n_leaves = 1 if other < 0 else 2
     for which in range(n_leaves):
         if b.params.max_features < b.table.column.size:
-            draw_features(b.scan, which, b.params, seed, b.leaves.whole[leaf if which == 0 else other, NODE])
+            own = leaf if which == 0 else other
+            own_seed = splitmix64(seed + np.uint64(b.leaves.whole[own, NODE]))
+            draw_features(b.scan.is_drawn[which], b.params, b.leaves.allowed[own], own_seed)
     run_job(b, SCAN, n_parts * n_leaves, b.table.bin_start[-1] * n_leaves)
     for which in range(n_leaves):
         n_open = keep_best(b, which, leaf if which == 0 else other, n_open)
@@ -199,19 +201,22 @@ def find_splits(b, leaf, other, seed, n_open):
 
 
 @njit_no_refcount
-def draw_features(scan, which, params, seed, node):
-    """Draw the features that a node looks at: those with the least keys."""
-    keys, n = scan.keys[which], scan.keys.shape[1]
-    for f in range(n):
-        keys[f] = splitmix64(splitmix64(seed + np.uint64(node)) ^ splitmix64(np.uint64(f + 1)))
-    below, bar = np.int64(-1), np.uint64(0)
-    while below + 1 < params.max_features:  # the next key, so many times
-        least = ALL
-        for f in range(n):
-            if (keys[f] > bar or below < 0) and keys[f] < least:
-                least = keys[f]
-        bar, below = least, below + 1
-    scan.bar[which] = bar
+def draw_features(is_drawn, params, allowed, seed):
+    """Draw the features that a node looks at, each with the same chance, among those that its path allows."""
+    n_left, n_wanted = is_drawn.size, params.max_features
+    if params.has_groups:
+        n_left = 0
+        for f in range(is_drawn.size):
+            n_left += is_member(allowed, f)
+    for f in range(is_drawn.size):
+        is_drawn[f] = 0
+        if params.has_groups and not is_member(allowed, f):
+            continue
+        chance = np.float64(splitmix64(seed + np.uint64(f)) >> np.uint64(11)) * UNIT
+        if chance * n_left < n_wanted:
+            is_drawn[f] = 1
+            n_wanted -= 1
+        n_left -= 1
 
 
 @njit_no_refcount
