@@ -14,6 +14,9 @@ One word says which job is open and how many of its tasks are left, so a task ca
 
 from __future__ import annotations
 
+import threading
+import time
+
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -78,7 +81,9 @@ def is_closed(crew):
 
 
 # ---- words that several threads read and write ---------------------------------------------------------------------
-# Without a compiler there is one thread, and these are what they look like.
+# Without a compiler a lock makes one step of what they do.
+
+_LOCK = threading.Lock()
 
 
 def read_word(words, i):
@@ -93,17 +98,22 @@ def write_word(words, i, word):
 
 def add_word(words, i, amount):
     """Add to a word in one step."""
-    words[i] += amount
+    with _LOCK:
+        words[i] += amount
 
 
 def swap_word(words, i, old, new):
     """Write a word if it is still the old one, in one step; return whether it was."""
-    words[i] = new
-    return True
+    with _LOCK:
+        is_old = words[i] == old
+        if is_old:
+            words[i] = new
+    return is_old
 
 
 def rest():
     """Let the other thread of this core work for a moment."""
+    time.sleep(0)
 
 
 def _pointer(context, builder, kind, array, i):

@@ -86,7 +86,7 @@ def distinct_values(ordered):
 def last_of_bins(counts: np.ndarray, n_bins: int) -> np.ndarray:
     """Return the last value of each bin, so that bins have about the same weight."""
     up_to = np.cumsum(counts)
-    bins = np.ceil(up_to * n_bins / up_to[-1])
+    bins = np.minimum(np.ceil(up_to * n_bins / up_to[-1]), n_bins)  # rounding may lead beyond the last one
     return np.flatnonzero(np.append(bins[1:] != bins[:-1], True))
 
 
@@ -157,7 +157,8 @@ def coded_column(values: np.ndarray, cuts: FeatureCuts, j: int) -> BinnedColumn:
     else:
         own = cuts.cuts[cuts.start[j] : cuts.start[j + 1] - 1]
         write_codes(values, own, codes)
-        n_bins, missing = own.size + 1 + int(cuts.may_miss[j]), own.size + 1 if cuts.may_miss[j] else -1
+        may_miss = cuts.may_miss[j] or bool((codes > own.size).any())  # perhaps in validation only
+        n_bins, missing = own.size + 1 + may_miss, own.size + 1 if may_miss else -1
     return BinnedColumn(codes, np.bincount(codes, minlength=n_bins), n_bins, missing)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
+from eigenwood.core.bits import add_member, is_member
 from eigenwood.core.boosting.histogram import subtract
 from eigenwood.core.boosting.split import NO_GAIN, write_sides
 from eigenwood.core.boosting.tasks import (
@@ -58,7 +59,7 @@ from eigenwood.core.distinct import splitmix64
 
 NO_SLOT = -1
 ROUNDING = 1e-11  # of what a node is worth: a split that gains less gains nothing
-ALL = np.uint64(np.iinfo(np.uint64).max)
+UNIT = 1.0 / (1 << 53)
 
 
 @njit_no_refcount
@@ -68,8 +69,10 @@ def grow_tree(b, seed):
     free_all_slots(b.histograms.free)
     start_leaf(leaves, 0, 0, n_drawn, 0, 0)
     leaves.real[0, LOWER], leaves.real[0, UPPER] = -np.inf, np.inf
-    for k in range(leaves.allowed.shape[1]):
-        leaves.allowed[0, k] = ALL
+    if params.has_groups:
+        for k in range(leaves.path.shape[1]):
+            leaves.path[0, k] = 0
+        write_allowed(leaves.path[0], b.constraints.groups, leaves.allowed[0])
     write_node(b, 0, n_drawn)
     n_leaves, n_nodes, n_open = 1, 1, 0
     if n_leaves < params.max_leaves and is_divisible(b, 0, n_drawn):
@@ -188,7 +191,9 @@ def find_splits(b, leaf, other, seed, n_open):
     n_leaves = 1 if other < 0 else 2
     for which in range(n_leaves):
         if b.params.max_features < b.table.column.size:
-            draw_features(b.scan, which, b.params, seed, b.leaves.whole[leaf if which == 0 else other, NODE])
+            own = leaf if which == 0 else other
+            own_seed = splitmix64(seed + np.uint64(b.leaves.whole[own, NODE]))
+            draw_features(b.scan.is_drawn[which], b.params, b.leaves.allowed[own], own_seed)
     run_job(b, SCAN, n_parts * n_leaves, b.table.bin_start[-1] * n_leaves)
     for which in range(n_leaves):
         n_open = keep_best(b, which, leaf if which == 0 else other, n_open)
@@ -196,19 +201,22 @@ def find_splits(b, leaf, other, seed, n_open):
 
 
 @njit_no_refcount
-def draw_features(scan, which, params, seed, node):
-    """Draw the features that a node looks at: those with the least keys."""
-    keys, n = scan.keys[which], scan.keys.shape[1]
-    for f in range(n):
-        keys[f] = splitmix64(splitmix64(seed + np.uint64(node)) ^ splitmix64(np.uint64(f + 1)))
-    below, bar = np.int64(-1), np.uint64(0)
-    while below + 1 < params.max_features:  # the next key, so many times
-        least = ALL
-        for f in range(n):
-            if (keys[f] > bar or below < 0) and keys[f] < least:
-                least = keys[f]
-        bar, below = least, below + 1
-    scan.bar[which] = bar
+def draw_features(is_drawn, params, allowed, seed):
+    """Draw the features that a node looks at, each with the same chance, among those that its path allows."""
+    n_left, n_wanted = is_drawn.size, params.max_features
+    if params.has_groups:
+        n_left = 0
+        for f in range(is_drawn.size):
+            n_left += is_member(allowed, f)
+    for f in range(is_drawn.size):
+        is_drawn[f] = 0
+        if params.has_groups and not is_member(allowed, f):
+            continue
+        chance = np.float64(splitmix64(seed + np.uint64(f)) >> np.uint64(11)) * UNIT
+        if chance * n_left < n_wanted:
+            is_drawn[f] = 1
+            n_wanted -= 1
+        n_left -= 1
 
 
 @njit_no_refcount
@@ -282,10 +290,26 @@ def write_sums_of_children(b, leaf, new_leaf, feature):
             own[UPPER] = new[LOWER] = middle
         else:
             own[LOWER] = new[UPPER] = middle
-    allowed = b.leaves.allowed
-    for k in range(allowed.shape[1]):
-        allowed[leaf, k] &= b.constraints.allowed[feature, k]
-        allowed[new_leaf, k] = allowed[leaf, k]
+    if b.params.has_groups:
+        path, allowed = b.leaves.path, b.leaves.allowed
+        add_member(path[leaf], feature)
+        write_allowed(path[leaf], b.constraints.groups, allowed[leaf])
+        for k in range(path.shape[1]):
+            path[new_leaf, k], allowed[new_leaf, k] = path[leaf, k], allowed[leaf, k]
+
+
+@njit_no_refcount
+def write_allowed(path, groups, allowed):
+    """Write the features of all groups that hold every feature of a path."""
+    for k in range(path.size):
+        allowed[k] = 0
+    for group in range(groups.shape[0]):
+        missing = np.uint64(0)
+        for k in range(path.size):
+            missing |= path[k] & ~groups[group, k]
+        if missing == 0:
+            for k in range(path.size):
+                allowed[k] |= groups[group, k]
 
 
 @njit_no_refcount

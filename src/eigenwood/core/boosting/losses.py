@@ -25,6 +25,7 @@ FLAT = (SQUARED, ABSOLUTE, HUBER, QUANTILE)  # the hessian is 1
 LEAST_HESSIAN = 1e-16
 # Newton's step for a class of few rows is their odds, and may turn confident mistakes into worse ones, round by round
 LONGEST_STEP = 4.0
+LEAST_SHARE = float(np.finfo(np.float64).eps)  # of a class that no row has, or a mean of amounts that are all 0
 FACTORS = 32  # numbers from 1 to some thousands whose product is a number
 
 
@@ -199,14 +200,16 @@ def base_scores(loss: int, y: np.ndarray, weights: np.ndarray, n_outputs: int, a
     """Return the best score that is the same for all rows."""
     w = weights if weights.size else np.ones(y.size)
     if loss == SOFTMAX:
-        logs = np.log(np.bincount(y.astype(np.int64), w, n_outputs) / w.sum())
+        shares = np.bincount(y.astype(np.int64), w, n_outputs) / w.sum()
+        logs = np.log(np.maximum(shares, LEAST_SHARE))
         return logs - logs.mean()
     mean = float(np.average(y, weights=w))
     if loss == SQUARED:
         return np.array([mean])
     if loss == POISSON:
-        return np.array([math.log(mean)])
+        return np.array([math.log(max(mean, LEAST_SHARE))])
     if loss in (LOGISTIC, EXPONENTIAL):
+        mean = min(max(mean, LEAST_SHARE), 1.0 - LEAST_SHARE)
         return np.array([math.log(mean / (1.0 - mean)) * (0.5 if loss == EXPONENTIAL else 1.0)])
     return np.array([weighted_quantile(y, w, alpha if loss == QUANTILE else 0.5)])
 

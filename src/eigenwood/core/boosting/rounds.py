@@ -64,6 +64,7 @@ from eigenwood.core.boosting.workspace import (
     NODE,
     START,
     UPPER,
+    most_leaves,
     new_histograms,
     new_job,
     new_leaves,
@@ -79,8 +80,9 @@ from eigenwood.core.threads import helped
 EXACT_BITS = 62  # of a sum of whole numbers
 TREE_SEED, DRAW_SEED = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
 UNIT = 1.0 / (1 << 53)
-TINY = 1e-300
 NAP = 5e-5  # seconds
+TINY, HUGE = 1e-280, 1e300  # largest gradients whose sums can be made exact
+MOST_SUM = 1 << 31  # that a bin of a histogram can hold
 
 
 # ---- one round, in compiled code -----------------------------------------------------------------------------------
@@ -184,20 +186,32 @@ def make_tree(b, root):
 
 @njit_no_refcount
 def write_scales(b):
-    """Write by how much gradients and hessians are multiplied to become whole numbers, for histograms and for leaves."""
-    job, most, most_h = b.job, TINY, TINY
+    """Write by how much gradients and hessians are multiplied to become whole, for histograms and for leaves."""
+    job, most, most_h, n_drawn = b.job, TINY, TINY, b.rows.rows.size
     for block in range(-(-job.whole[N_TRAIN] // BLOCK)):
-        most = max(most, job.block[block, MOST_GRADIENT])
-        most_h = max(most_h, job.block[block, MOST_HESSIAN])
-    levels = np.float64((np.int64(1) << b.params.scale_bits) - 1)
+        most, most_h = larger(job.block[block, MOST_GRADIENT], most), larger(job.block[block, MOST_HESSIAN], most_h)
+    levels = np.float64(max(min(1 << b.params.scale_bits, MOST_SUM // n_drawn) - 1, 1))
     job.real[GRADIENT_SCALE] = levels / most
     job.real[HESSIAN_SCALE] = 1.0 if job.whole[FLAT] != 0 else levels / most_h
     job.real[L2] = b.params.l2 * job.real[HESSIAN_SCALE]
     job.real[LEAST_HESSIAN] = b.params.min_hessian * job.real[HESSIAN_SCALE]
     job.real[GAIN_UNIT] = job.real[HESSIAN_SCALE] / (job.real[GRADIENT_SCALE] * job.real[GRADIENT_SCALE])
-    room = EXACT_BITS - math.ceil(math.log2(b.rows.rows.size + 1.0))
-    job.real[GRADIENT_UNIT] = 2.0 ** (room - math.ceil(math.log2(most)) - 1)
-    job.real[HESSIAN_UNIT] = 2.0 ** (room - math.ceil(math.log2(most_h)) - 1)
+    room = EXACT_BITS - math.ceil(math.log2(n_drawn + 1.0))
+    job.real[GRADIENT_UNIT], job.real[HESSIAN_UNIT] = exact_unit(most, room), exact_unit(most_h, room)
+
+
+@njit_no_refcount
+def larger(number, most):
+    """Return the larger of two numbers, or what is no number."""
+    return number if number > most or number != number else most
+
+
+@njit_no_refcount
+def exact_unit(most, room):
+    """Return the power of two by which numbers up to ``most`` become whole, in so many bits; none for one without end."""
+    if not most <= HUGE:
+        return np.nan
+    return 2.0 ** (room - math.ceil(math.log2(most)) - 1)
 
 
 @njit_no_refcount
@@ -251,7 +265,8 @@ class BoostingRun:
     ) -> None:
         n_rows, weights = target.y.size, target.weights
         n_drawn = int(weights[:n_train].sum()) if repeats else params.n_drawn
-        job = new_job(max(n_rows, n_drawn), params.max_leaves, n_threads, STRIP)
+        max_leaves = most_leaves(params, n_drawn)
+        job = new_job(max(n_rows, n_drawn), max_leaves, n_threads, STRIP)
         flat = params.loss in FLAT_LOSSES and (weights.size == 0 or repeats)
         job.whole[N_TRAIN], job.whole[FLAT], job.whole[REPEATS], job.whole[N_THREADS] = (
             n_train,
@@ -263,11 +278,11 @@ class BoostingRun:
             job.real[WEIGHT_UNIT] = 2.0 ** (EXACT_BITS - 1 - math.ceil(math.log2(weights[:n_train].sum())))
         rows = new_rows(n_rows, n_drawn, params.n_outputs, params.loss in BY_ORDER)
         histograms, scan = new_histograms(table, params, n_threads), new_scan(table.column.size, n_threads)
-        leaves, nodes = new_leaves(params.max_leaves, constraints.allowed.shape[1]), new_nodes(0, 0)
+        leaves, nodes = new_leaves(max_leaves, constraints.groups.shape[1]), new_nodes(0, 0)
         self.work = Boosting(
             table, target, params, constraints, alphas, rows, histograms, scan, leaves, job, nodes
         )  # fmt: skip
-        self._most_nodes = 2 * min(params.max_leaves, n_drawn) - 1
+        self._most_nodes = 2 * max_leaves - 1
 
     def start(self, scores: np.ndarray) -> np.ndarray:
         """Begin at scores, (n_outputs, n_rows); return the mean losses of training and validation rows."""

@@ -17,6 +17,7 @@ from eigenwood.core.bits import ONE
 
 SMOOTHING = 10.0  # rows of the whole node that a category is thought to have besides its own, where it is put in order
 NO_GAIN = 0.0
+LEAST_SUM = 1e-3  # of hessians and λ, in units of whole hessians: less is nothing, and nothing can be divided by it
 
 
 @njit_no_refcount
@@ -64,7 +65,7 @@ def best_cut(sums, n_cuts, more, total, min_samples_leaf, min_hessian, l2):
     """
     counts, hessians, gradients, gains = sums[0], sums[1], sums[2], sums[3]
     more_c, more_h, more_g = more[0], more[1] + l2, more[2]
-    least_h = min_hessian + l2
+    least_h = max(min_hessian + l2, LEAST_SUM)
     for b in range(n_cuts):
         c, h, g = counts[b] + more_c, hessians[b] + more_h, gradients[b] + more_g
         rest_c, rest_h, rest_g = total[0] - c, total[1] + 2.0 * l2 - h, total[2] - g
@@ -93,7 +94,7 @@ def best_bounded_cut(sums, n_cuts, more, total, min_samples_leaf, min_hessian, l
     for b in range(n_cuts):
         c, h, g = sums[0, b] + more[0], sums[1, b] + more[1], sums[2, b] + more[2]
         rest_c, rest_h, rest_g = total[0] - c, total[1] - h, total[2] - g
-        if min(c, rest_c) < min_samples_leaf or min(h, rest_h) < min_hessian:
+        if min(c, rest_c) < min_samples_leaf or min(h, rest_h) < max(min_hessian, LEAST_SUM - l2):
             continue
         left = min(max(-g / (h + l2), lower), upper)
         right = min(max(-rest_g / (rest_h + l2), lower), upper)

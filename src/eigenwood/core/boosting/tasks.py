@@ -292,7 +292,7 @@ def scan_task(table, params, constraints, slots, scan, leaves, job, thread, task
     l2, least = job.real[L2], job.real[LEAST_HESSIAN]
     for f in range(part * FEATURES_AT_ONCE, min((part + 1) * FEATURES_AT_ONCE, n_features)):
         scan.real[which, f, 0] = NO_GAIN
-        if scan.keys[which, f] > scan.bar[which]:
+        if scan.is_drawn[which, f] == 0:
             continue
         if params.has_groups and not is_member(leaves.allowed[leaf], f):
             continue

@@ -63,7 +63,7 @@ class Constraints(NamedTuple):
     """What splits must keep to."""
 
     monotonic_cst: np.ndarray  # (n_features,) int64
-    allowed: np.ndarray  # (n_features, n_words) uint64: the features that may stand below a question about each
+    groups: np.ndarray  # (n_groups, n_words) uint64: features that may stand on one path
 
 
 class BoostTarget(NamedTuple):

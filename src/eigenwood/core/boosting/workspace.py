@@ -46,8 +46,7 @@ class Scan(NamedTuple):
 
     sums: np.ndarray  # (n_threads, 4, 256) float64: of bins up to each; and gains
     order: np.ndarray  # (n_threads, 256) int64: bins of categories
-    keys: np.ndarray  # (2, n_features) uint64: a draw of features
-    bar: np.ndarray  # (2,) uint64: features with keys up to this are looked at
+    is_drawn: np.ndarray  # (2, n_features) uint8: features that are looked at
     real: np.ndarray  # (2, n_features, 4) GAIN, LEFT_COUNT …
     whole: np.ndarray  # (2, n_features, 2) int64: bin, side of missing numbers
     listed: np.ndarray  # (2, n_features, 4) uint64
@@ -59,7 +58,8 @@ class Leaves(NamedTuple):
     whole: np.ndarray  # (n_leaves, 8) int64 START … MISSING_LEFT
     real: np.ndarray  # (n_leaves, 9) GAIN … UPPER
     listed: np.ndarray  # (n_leaves, 4) uint64
-    allowed: np.ndarray  # (n_leaves, n_words) uint64: features, by interaction constraints
+    path: np.ndarray  # (n_leaves, n_words) uint64: features asked about above, with interaction constraints …
+    allowed: np.ndarray  # (n_leaves, n_words) uint64: … and those that some group holds together with them
     open: np.ndarray  # (n_leaves,) int64: those that can be split
     sums: np.ndarray  # (3 n_leaves,) int64: gradients, hessians and weights, exact
     side: np.ndarray  # (n_nodes, 256) uint8: 1 where a code goes left
@@ -92,6 +92,11 @@ def new_rows(n_rows: int, n_drawn: int, n_outputs: int, by_order: bool) -> Rows:
     )
 
 
+def most_leaves(params: BoostParams, n_drawn: int) -> int:
+    """Return how many leaves a tree can have."""
+    return max(1, min(params.max_leaves, n_drawn // params.min_samples_leaf, 1 << min(params.max_depth, 62)))
+
+
 def slot_count(table: BoostTable, params: BoostParams) -> int:
     """Return how many histograms are kept: one for each node that waits, as far as memory goes."""
     waiting = params.max_leaves if params.best_first else min(params.max_leaves, params.max_depth + 2)
@@ -115,8 +120,7 @@ def new_scan(n_features: int, n_threads: int) -> Scan:
     return Scan(
         sums=np.empty((n_threads, 4, MOST_BINS)),
         order=np.empty((n_threads, MOST_BINS), dtype=np.int64),
-        keys=np.zeros((2, n_features), dtype=np.uint64),
-        bar=np.full(2, np.iinfo(np.uint64).max, dtype=np.uint64),
+        is_drawn=np.ones((2, n_features), dtype=np.uint8),
         real=np.empty((2, n_features, 4)),
         whole=np.empty((2, n_features, 2), dtype=np.int64),
         listed=np.zeros((2, n_features, LIST_WORDS), dtype=np.uint64),
@@ -129,6 +133,7 @@ def new_leaves(max_leaves: int, n_words: int) -> Leaves:
         whole=lazy_zeros((max_leaves, 8), np.int64),
         real=lazy_zeros((max_leaves, 9)),
         listed=lazy_zeros((max_leaves, LIST_WORDS), np.uint64),
+        path=lazy_zeros((max_leaves, n_words), np.uint64),
         allowed=lazy_zeros((max_leaves, n_words), np.uint64),
         open=lazy_zeros((max_leaves,), np.int64),
         sums=lazy_zeros((3 * max_leaves,), np.int64),
