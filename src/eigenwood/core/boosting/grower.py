@@ -106,7 +106,8 @@ def write_node(b, node, n_rows):
 @njit_no_refcount
 def is_divisible(b, depth, n_rows):
     """Return whether a node may be split, as far as its depth and its rows go."""
-    return depth < b.params.max_depth and n_rows >= 2 * b.params.min_samples_leaf
+    least = max(b.params.min_samples_split, 2 * b.params.min_samples_leaf)
+    return depth < b.params.max_depth and n_rows >= least
 
 
 @njit_no_refcount
@@ -252,7 +253,7 @@ def split_leaf(b, leaf, new_leaf, n_nodes):
     node[LEFT], node[RIGHT], node[NODE_FEATURE] = n_nodes, n_nodes + 1, feature
     node[NODE_BIN] = whole[BIN]
     n_left, n_right = middle - whole[START], last - middle
-    node[DEFAULT_LEFT] = whole[MISSING_LEFT] if b.table.missing[feature] >= 0 else n_left > n_right
+    node[DEFAULT_LEFT] = whole[MISSING_LEFT]
     b.nodes.real[at, NODE_GAIN] = real[GAIN] * job.real[GAIN_UNIT]
     for k in range(leaves.listed.shape[1]):
         b.nodes.listed[at, k] = leaves.listed[leaf, k]

@@ -23,6 +23,7 @@ SQUARED, ABSOLUTE, HUBER, QUANTILE, POISSON, LOGISTIC, EXPONENTIAL, SOFTMAX, CUS
 BY_ORDER = (ABSOLUTE, HUBER, QUANTILE)  # leaves are order statistics of what is left
 FLAT = (SQUARED, ABSOLUTE, HUBER, QUANTILE)  # the hessian is 1
 LEAST_HESSIAN = 1e-16
+TINY = 1e-150
 FACTORS = 32  # numbers from 1 to some thousands whose product is a number
 
 
@@ -172,16 +173,34 @@ def base_scores(loss: int, y: np.ndarray, weights: np.ndarray, n_outputs: int, a
     """Return the best score that is the same for all rows."""
     w = weights if weights.size else np.ones(y.size)
     if loss == SOFTMAX:
-        logs = np.log(np.bincount(y.astype(np.int64), w, n_outputs) / w.sum())
+        logs = np.log([exact_sum((y == k) * w) for k in range(n_outputs)])
         return logs - logs.mean()
-    mean = float(np.average(y, weights=w))
+    if loss in BY_ORDER:
+        return np.array([weighted_quantile(y, w, alpha if loss == QUANTILE else 0.5)])
+    mean = exact_sum(y, w) / exact_sum(w)
     if loss == SQUARED:
         return np.array([mean])
     if loss == POISSON:
         return np.array([math.log(mean)])
     if loss in (LOGISTIC, EXPONENTIAL):
         return np.array([math.log(mean / (1.0 - mean)) * (0.5 if loss == EXPONENTIAL else 1.0)])
-    return np.array([weighted_quantile(y, w, alpha if loss == QUANTILE else 0.5)])
+    return np.zeros(n_outputs)
+
+
+def exact_sum(values: np.ndarray, times: np.ndarray | None = None) -> float:
+    """Return a sum that is the same in any order: of whole numbers so fine that next to nothing is lost.
+
+    A value that counts several times, a whole number of them, is the same as so many values.
+    """
+    n = values.size if times is None else max(values.size, times.sum())
+    room = 61 - math.ceil(math.log2(n + 1.0))
+    largest = max(float(np.abs(values).max()), TINY)
+    if times is not None and not (times == np.round(times)).all():
+        values, times = values * times, None
+        largest = max(float(np.abs(values).max()), TINY)
+    unit = 2.0 ** (room - math.ceil(math.log2(largest)))
+    whole = np.rint(values * unit).astype(np.int64)
+    return float(whole.sum() if times is None else (whole * times.astype(np.int64)).sum()) / unit
 
 
 def weighted_quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:

@@ -163,7 +163,8 @@ def make_tree(b, root):
     write_scales(b)
     run_job(b, WORDS, block_count(b), b.rows.gradients.size)
     b.job.whole[ROOT] = root
-    tree_seed = splitmix64(b.params.seed ^ (TREE_SEED * np.uint64(root + 1)))
+    number = b.job.whole[ROUND] * b.params.n_outputs + b.job.whole[OUTPUT]
+    tree_seed = splitmix64(b.params.seed ^ (TREE_SEED * np.uint64(number + 1)))
     n_nodes, n_leaves = grow_tree(b, tree_seed)
     n_tasks = write_leaf_tasks(b, n_leaves)
     for i in range(3 * n_leaves):
@@ -223,7 +224,7 @@ def write_values(b, root, n_leaves):
         gradient, hessian = own[0] / real[GRADIENT_UNIT], n_rows
         if b.job.whole[FLAT] == 0:
             hessian = own[1] / real[HESSIAN_UNIT]
-        value = -gradient / max(hessian + params.l2, TINY)
+        value = -gradient / (hessian + params.l2) if hessian + params.l2 > TINY else 0.0
         if params.has_bounds:
             unit = real[HESSIAN_SCALE] / real[GRADIENT_SCALE]
             value = min(max(value, b.leaves.real[leaf, LOWER] * unit), b.leaves.real[leaf, UPPER] * unit)

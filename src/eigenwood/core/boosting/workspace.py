@@ -59,7 +59,7 @@ class Leaves(NamedTuple):
     whole: np.ndarray  # (n_leaves, 8) int64 START … MISSING_LEFT
     real: np.ndarray  # (n_leaves, 9) GAIN … UPPER
     listed: np.ndarray  # (n_leaves, 4) uint64
-    allowed: np.ndarray  # (n_leaves, n_words) uint64: features, by interaction constraints
+    allowed: np.ndarray  # (n_leaves, n_words) uint64: groups that have all features on the way to a leaf
     open: np.ndarray  # (n_leaves,) int64: those that can be split
     sums: np.ndarray  # (3 n_leaves,) int64: gradients, hessians and weights, exact
     side: np.ndarray  # (n_nodes, 256) uint8: 1 where a code goes left
