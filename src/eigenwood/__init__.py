@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eigenwood.estimators.bagging import BaggingClassifier, BaggingRegressor
+    from eigenwood.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from eigenwood.estimators.encoder import TableEncoder
     from eigenwood.estimators.expansion import PolynomialExpansion
     from eigenwood.estimators.forest import RandomForestClassifier, RandomForestRegressor
@@ -36,6 +37,8 @@ __all__ = [
     "Claim",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "KernelPerceptron",
     "Perceptron",
     "PolynomialExpansion",
@@ -55,6 +58,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "estimators.bagging": ("BaggingClassifier", "BaggingRegressor"),
+    "estimators.boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
     "estimators.encoder": ("TableEncoder",),
     "estimators.expansion": ("PolynomialExpansion",),
     "estimators.forest": ("RandomForestClassifier", "RandomForestRegressor"),

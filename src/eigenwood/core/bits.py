@@ -58,6 +58,15 @@ def is_member(bits, member):
 
 
 @njit
+def have_common(bits, others):
+    """Return whether two sets have a member in common."""
+    for k in range(bits.size):
+        if bits[k] & others[k] != 0:
+            return True
+    return False
+
+
+@njit
 def taken_out(bits, n_words, members):
     """Write the members of the set to ``members``, in order, and return their number; the set is empty then."""
     n = 0

@@ -70,10 +70,9 @@ def table_of(X, categories=(), max_bins=255, weights=NONE, n_threads=1) -> tuple
 
 def constraints_of(n_features, monotonic_cst=(), groups=()) -> Constraints:
     """Return what splits must keep to."""
-    bits = np.zeros((len(groups), (n_features + 63) // 64), dtype=np.uint64)
-    for own, group in zip(bits, groups, strict=True):
-        for f in group:
-            own[f >> 6] |= np.uint64(1) << np.uint64(f & 63)
+    bits = np.zeros((n_features, (len(groups) + 63) // 64), dtype=np.uint64)
+    for number, group in enumerate(groups):
+        bits[list(group), number >> 6] |= np.uint64(1) << np.uint64(number & 63)
     return Constraints(np.array(monotonic_cst or [0] * n_features, dtype=np.int64), bits)
 
 

@@ -1,8 +1,8 @@
 """Columns become bytes, once: at most 255 bins of values, and one for missing numbers.
 
-A bin is cut off by the middle between two values that lie side by side, so a row's code and its side of a threshold are
-the same thing, in training and later. A column with few distinct values has a bin for each; one with many is cut so that
-bins have about the same weight.
+A bin is cut off by the middle between two values that lie side by side, so a row's code and its side of a threshold
+are the same thing, in training and later. A column with few distinct values has a bin for each; one with many is cut so
+that bins have about the same weight.
 
     values      1.0   2.0   2.0   4.0   nan
     cuts           1.5         3.0                     a code is the number of cuts below a value
@@ -26,13 +26,14 @@ LARGEST = float(np.finfo(np.float64).max)
 PADDING = 16  # bins of a column are filled up to a multiple of this
 RARE_SHARE = 0.5  # a column may share its place if at most this share of its rows is rare
 MOST_TRIED = 32  # shared columns that are tried for another feature
+EQUAL_WEIGHTS = np.empty(0)
 
 
 class BinnedColumn(NamedTuple):
     """One column as bytes."""
 
     codes: np.ndarray  # (n_rows,) uint8
-    counts: np.ndarray  # (n_bins,) rows of each bin
+    counts: np.ndarray  # (n_bins,) the weight of the rows of each bin
     n_bins: int
     missing: int  # the bin of missing numbers, -1 if there are none
 
@@ -147,8 +148,8 @@ def dense_column(X, j: int) -> np.ndarray:
 # ---- rows → codes --------------------------------------------------------------------------------------------------
 
 
-def coded_column(values: np.ndarray, cuts: FeatureCuts, j: int) -> BinnedColumn:
-    """Return a column as bytes."""
+def coded_column(values: np.ndarray, cuts: FeatureCuts, j: int, weights: np.ndarray) -> BinnedColumn:
+    """Return a column as bytes; weights are empty if all are 1."""
     codes = np.empty(values.size, dtype=np.uint8)
     bins = cuts.bin_of_category[cuts.category_start[j] : cuts.category_start[j + 1]]
     if bins.size > 0:
@@ -159,7 +160,8 @@ def coded_column(values: np.ndarray, cuts: FeatureCuts, j: int) -> BinnedColumn:
         write_codes(values, own, codes)
         may_miss = cuts.may_miss[j] or bool((codes > own.size).any())  # perhaps in validation only
         n_bins, missing = own.size + 1 + may_miss, own.size + 1 if may_miss else -1
-    return BinnedColumn(codes, np.bincount(codes, minlength=n_bins), n_bins, missing)
+    counts = np.bincount(codes, weights if weights.size else None, minlength=n_bins)
+    return BinnedColumn(codes, counts, n_bins, missing)
 
 
 @njit
@@ -177,10 +179,12 @@ def write_codes(values, cuts, codes):
         codes[i] = low if value == value else cuts.size + 1
 
 
-def boost_table(X, cuts: FeatureCuts, n_categories: np.ndarray, n_threads: int) -> BoostTable:
-    """Return rows as words of codes."""
+def boost_table(
+    X, cuts: FeatureCuts, n_categories: np.ndarray, n_threads: int, weights: np.ndarray = EQUAL_WEIGHTS
+) -> BoostTable:
+    """Return rows as words of codes; a weight is a repeated row."""
     X = X.tocsc() if sparse.issparse(X) else X
-    columns = results_of(lambda j: coded_column(dense_column(X, j), cuts, j), range(X.shape[1]), n_threads)
+    columns = results_of(lambda j: coded_column(dense_column(X, j), cuts, j, weights), range(X.shape[1]), n_threads)
     shared = shared_columns(columns, n_categories)
     n_rows, n_features, widths = X.shape[0], X.shape[1], []
     column, first_code = np.empty(n_features, dtype=np.int64), np.zeros(n_features, dtype=np.int64)
@@ -221,9 +225,10 @@ def shared_columns(columns: list[BinnedColumn], n_categories: np.ndarray) -> lis
         if n_categories[j] < 0 and may_share(column)
     }
     shared: list[tuple[list[int], np.ndarray, list[int]]] = []
-    for j in sorted(rare, key=lambda j: -rare[j].size):
+    for j in sorted(rare, key=lambda j: columns[j].counts.max() - columns[j].counts.sum()):
         n_codes = columns[j].n_bins - 1
-        for features, taken, width in shared[-MOST_TRIED:]:
+        for place in shared[-MOST_TRIED:]:
+            features, taken, width = place
             if width[0] + n_codes <= MOST_BINS and not taken[rare[j]].any():
                 break
         else:
@@ -239,8 +244,8 @@ def shared_columns(columns: list[BinnedColumn], n_categories: np.ndarray) -> lis
 
 def may_share(column: BinnedColumn) -> bool:
     """Return whether a column may share its place with others: it has few bins, and rare rows are few."""
-    n_rows = column.codes.size
-    return column.n_bins - 1 <= MOST_BINS // 4 and n_rows - column.counts.max() <= RARE_SHARE * n_rows
+    weight = column.counts.sum()
+    return column.n_bins - 1 <= MOST_BINS // 4 and weight - column.counts.max() <= RARE_SHARE * weight
 
 
 @njit

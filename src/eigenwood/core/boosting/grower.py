@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
-from eigenwood.core.bits import add_member, is_member
+from eigenwood.core.bits import have_common
 from eigenwood.core.boosting.histogram import subtract
 from eigenwood.core.boosting.split import NO_GAIN, write_sides
 from eigenwood.core.boosting.tasks import (
@@ -58,6 +58,7 @@ from eigenwood.core.boosting.workspace import (
 from eigenwood.core.distinct import splitmix64
 
 NO_SLOT = -1
+ALL = np.uint64(np.iinfo(np.uint64).max)
 ROUNDING = 1e-11  # of what a node is worth: a split that gains less gains nothing
 UNIT = 1.0 / (1 << 53)
 
@@ -69,10 +70,8 @@ def grow_tree(b, seed):
     free_all_slots(b.histograms.free)
     start_leaf(leaves, 0, 0, n_drawn, 0, 0)
     leaves.real[0, LOWER], leaves.real[0, UPPER] = -np.inf, np.inf
-    if params.has_groups:
-        for k in range(leaves.path.shape[1]):
-            leaves.path[0, k] = 0
-        write_allowed(leaves.path[0], b.constraints.groups, leaves.allowed[0])
+    for k in range(leaves.allowed.shape[1]):
+        leaves.allowed[0, k] = ALL
     write_node(b, 0, n_drawn)
     n_leaves, n_nodes, n_open = 1, 1, 0
     if n_leaves < params.max_leaves and is_divisible(b, 0, n_drawn):
@@ -109,7 +108,8 @@ def write_node(b, node, n_rows):
 @njit_no_refcount
 def is_divisible(b, depth, n_rows):
     """Return whether a node may be split, as far as its depth and its rows go."""
-    return depth < b.params.max_depth and n_rows >= 2 * b.params.min_samples_leaf
+    least = max(b.params.min_samples_split, 2 * b.params.min_samples_leaf)
+    return depth < b.params.max_depth and n_rows >= least
 
 
 @njit_no_refcount
@@ -193,7 +193,7 @@ def find_splits(b, leaf, other, seed, n_open):
         if b.params.max_features < b.table.column.size:
             own = leaf if which == 0 else other
             own_seed = splitmix64(seed + np.uint64(b.leaves.whole[own, NODE]))
-            draw_features(b.scan.is_drawn[which], b.params, b.leaves.allowed[own], own_seed)
+            draw_features(b.scan.is_drawn[which], b.params, b.constraints.allowed, b.leaves.allowed[own], own_seed)
     run_job(b, SCAN, n_parts * n_leaves, b.table.bin_start[-1] * n_leaves)
     for which in range(n_leaves):
         n_open = keep_best(b, which, leaf if which == 0 else other, n_open)
@@ -201,16 +201,16 @@ def find_splits(b, leaf, other, seed, n_open):
 
 
 @njit_no_refcount
-def draw_features(is_drawn, params, allowed, seed):
+def draw_features(is_drawn, params, groups, allowed, seed):
     """Draw the features that a node looks at, each with the same chance, among those that its path allows."""
     n_left, n_wanted = is_drawn.size, params.max_features
     if params.has_groups:
         n_left = 0
         for f in range(is_drawn.size):
-            n_left += is_member(allowed, f)
+            n_left += have_common(allowed, groups[f])
     for f in range(is_drawn.size):
         is_drawn[f] = 0
-        if params.has_groups and not is_member(allowed, f):
+        if params.has_groups and not have_common(allowed, groups[f]):
             continue
         chance = np.float64(splitmix64(seed + np.uint64(f)) >> np.uint64(11)) * UNIT
         if chance * n_left < n_wanted:
@@ -260,7 +260,7 @@ def split_leaf(b, leaf, new_leaf, n_nodes):
     node[LEFT], node[RIGHT], node[NODE_FEATURE] = n_nodes, n_nodes + 1, feature
     node[NODE_BIN] = whole[BIN]
     n_left, n_right = middle - whole[START], last - middle
-    node[DEFAULT_LEFT] = whole[MISSING_LEFT] if b.table.missing[feature] >= 0 else n_left > n_right
+    node[DEFAULT_LEFT] = whole[MISSING_LEFT]
     b.nodes.real[at, NODE_GAIN] = real[GAIN] * job.real[GAIN_UNIT]
     for k in range(leaves.listed.shape[1]):
         b.nodes.listed[at, k] = leaves.listed[leaf, k]
@@ -290,26 +290,10 @@ def write_sums_of_children(b, leaf, new_leaf, feature):
             own[UPPER] = new[LOWER] = middle
         else:
             own[LOWER] = new[UPPER] = middle
-    if b.params.has_groups:
-        path, allowed = b.leaves.path, b.leaves.allowed
-        add_member(path[leaf], feature)
-        write_allowed(path[leaf], b.constraints.groups, allowed[leaf])
-        for k in range(path.shape[1]):
-            path[new_leaf, k], allowed[new_leaf, k] = path[leaf, k], allowed[leaf, k]
-
-
-@njit_no_refcount
-def write_allowed(path, groups, allowed):
-    """Write the features of all groups that hold every feature of a path."""
-    for k in range(path.size):
-        allowed[k] = 0
-    for group in range(groups.shape[0]):
-        missing = np.uint64(0)
-        for k in range(path.size):
-            missing |= path[k] & ~groups[group, k]
-        if missing == 0:
-            for k in range(path.size):
-                allowed[k] |= groups[group, k]
+    allowed = b.leaves.allowed
+    for k in range(allowed.shape[1]):
+        allowed[leaf, k] &= b.constraints.allowed[feature, k]
+        allowed[new_leaf, k] = allowed[leaf, k]
 
 
 @njit_no_refcount

@@ -26,6 +26,7 @@ LEAST_HESSIAN = 1e-16
 # Newton's step for a class of few rows is their odds, and may turn confident mistakes into worse ones, round by round
 LONGEST_STEP = 4.0
 LEAST_SHARE = float(np.finfo(np.float64).eps)  # of a class that no row has, or a mean of amounts that are all 0
+TINY = 1e-150
 FACTORS = 32  # numbers from 1 to some thousands whose product is a number
 
 
@@ -132,7 +133,7 @@ def product_of(factors):
 
 @njit_no_refcount
 def sum_of_logs(numbers):
-    """Return the sum of the logarithms of numbers from 1 to some thousands: a logarithm of a product for many of them."""
+    """Return the sum of the logarithms of numbers from 1 to some thousands: one logarithm for the product of many."""
     total = 0.0
     for start in range(0, numbers.size, FACTORS):
         total += math.log(product_of(numbers[start : start + FACTORS]))
@@ -200,10 +201,12 @@ def base_scores(loss: int, y: np.ndarray, weights: np.ndarray, n_outputs: int, a
     """Return the best score that is the same for all rows."""
     w = weights if weights.size else np.ones(y.size)
     if loss == SOFTMAX:
-        shares = np.bincount(y.astype(np.int64), w, n_outputs) / w.sum()
+        shares = np.array([exact_sum((y == k) * w) for k in range(n_outputs)]) / exact_sum(w)
         logs = np.log(np.maximum(shares, LEAST_SHARE))
         return logs - logs.mean()
-    mean = float(np.average(y, weights=w))
+    if loss in BY_ORDER:
+        return np.array([weighted_quantile(y, w, alpha if loss == QUANTILE else 0.5)])
+    mean = exact_sum(y, w) / exact_sum(w)
     if loss == SQUARED:
         return np.array([mean])
     if loss == POISSON:
@@ -211,7 +214,23 @@ def base_scores(loss: int, y: np.ndarray, weights: np.ndarray, n_outputs: int, a
     if loss in (LOGISTIC, EXPONENTIAL):
         mean = min(max(mean, LEAST_SHARE), 1.0 - LEAST_SHARE)
         return np.array([math.log(mean / (1.0 - mean)) * (0.5 if loss == EXPONENTIAL else 1.0)])
-    return np.array([weighted_quantile(y, w, alpha if loss == QUANTILE else 0.5)])
+    return np.zeros(n_outputs)
+
+
+def exact_sum(values: np.ndarray, times: np.ndarray | None = None) -> float:
+    """Return a sum that is the same in any order: of whole numbers so fine that next to nothing is lost.
+
+    A value that counts several times, a whole number of them, is the same as so many values.
+    """
+    n = values.size if times is None else max(values.size, times.sum())
+    room = 61 - math.ceil(math.log2(n + 1.0))
+    largest = max(float(np.abs(values).max()), TINY)
+    if times is not None and not (times == np.round(times)).all():
+        values, times = values * times, None
+        largest = max(float(np.abs(values).max()), TINY)
+    unit = 2.0 ** (room - math.ceil(math.log2(largest)))
+    whole = np.rint(values * unit).astype(np.int64)
+    return float(whole.sum() if times is None else (whole * times.astype(np.int64)).sum()) / unit
 
 
 def weighted_quantile(values: np.ndarray, weights: np.ndarray, share: float) -> float:

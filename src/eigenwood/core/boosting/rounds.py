@@ -164,7 +164,8 @@ def make_tree(b, root):
     write_scales(b)
     run_job(b, WORDS, block_count(b), b.rows.gradients.size)
     b.job.whole[ROOT] = root
-    tree_seed = splitmix64(b.params.seed ^ (TREE_SEED * np.uint64(root + 1)))
+    number = b.job.whole[ROUND] * b.params.n_outputs + b.job.whole[OUTPUT]
+    tree_seed = splitmix64(b.params.seed ^ (TREE_SEED * np.uint64(number + 1)))
     n_nodes, n_leaves = grow_tree(b, tree_seed)
     n_tasks = write_leaf_tasks(b, n_leaves)
     for i in range(3 * n_leaves):
@@ -208,7 +209,7 @@ def larger(number, most):
 
 @njit_no_refcount
 def exact_unit(most, room):
-    """Return the power of two by which numbers up to ``most`` become whole, in so many bits; none for one without end."""
+    """Return the power of two by which numbers up to ``most`` become whole, in so many bits; NaN if it is infinite."""
     if not most <= HUGE:
         return np.nan
     return 2.0 ** (room - math.ceil(math.log2(most)) - 1)
@@ -236,7 +237,7 @@ def write_values(b, root, n_leaves):
         gradient, hessian = own[0] / real[GRADIENT_UNIT], n_rows
         if b.job.whole[FLAT] == 0:
             hessian = own[1] / real[HESSIAN_UNIT]
-        value = -gradient / max(hessian + params.l2, TINY)
+        value = -gradient / (hessian + params.l2) if hessian + params.l2 > TINY else 0.0
         if b.job.whole[FLAT] == 0 and params.loss != CUSTOM:
             value = min(max(value, -LONGEST_STEP), LONGEST_STEP)
         if params.has_bounds:
@@ -278,7 +279,7 @@ class BoostingRun:
             job.real[WEIGHT_UNIT] = 2.0 ** (EXACT_BITS - 1 - math.ceil(math.log2(weights[:n_train].sum())))
         rows = new_rows(n_rows, n_drawn, params.n_outputs, params.loss in BY_ORDER)
         histograms, scan = new_histograms(table, params, n_threads), new_scan(table.column.size, n_threads)
-        leaves, nodes = new_leaves(max_leaves, constraints.groups.shape[1]), new_nodes(0, 0)
+        leaves, nodes = new_leaves(max_leaves, constraints.allowed.shape[1]), new_nodes(0, 0)
         self.work = Boosting(
             table, target, params, constraints, alphas, rows, histograms, scan, leaves, job, nodes
         )  # fmt: skip

@@ -149,6 +149,14 @@ def write_listed(order, n, listed):
 
 
 @njit_no_refcount
+def list_absent(histogram, first, n_bins, listed):
+    """Let the bins of categories that do not occur at a node go left."""
+    for b in range(n_bins):
+        if histogram[0, first + b] == 0:
+            listed[b >> 6] |= ONE << np.uint64(b & 63)
+
+
+@njit_no_refcount
 def write_sides(table, f, bin_left, missing_left, listed, side):
     """Write for each code of the feature's column whether it goes left."""
     first_code, common, missing = table.first_code[f], table.common[f], table.missing[f]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenwood.compiling import njit_no_refcount, njit_refcount
-from eigenwood.core.bits import is_member
+from eigenwood.core.bits import have_common
 from eigenwood.core.boosting.histogram import add_group, add_to_histogram, clear, write_words
 from eigenwood.core.boosting.leaves import leaf_quantile
 from eigenwood.core.boosting.losses import (
@@ -33,6 +33,7 @@ from eigenwood.core.boosting.split import (
     NO_GAIN,
     best_bounded_cut,
     best_cut,
+    list_absent,
     order_categories,
     write_category_sums,
     write_listed,
@@ -294,13 +295,13 @@ def scan_task(table, params, constraints, slots, scan, leaves, job, thread, task
         scan.real[which, f, 0] = NO_GAIN
         if scan.is_drawn[which, f] == 0:
             continue
-        if params.has_groups and not is_member(leaves.allowed[leaf], f):
+        if params.has_groups and not have_common(leaves.allowed[leaf], constraints.allowed[f]):
             continue
         if table.is_category[f]:
             first = table.bin_start[table.column[f]]
             n = order_categories(histogram, first, table.n_bins[f], total, l2, scan.order[thread])
             write_category_sums(histogram, first, scan.order[thread], n, sums)
-            n_cuts, missing = n - 1, False
+            n_values, n_cuts, missing = n, n - 1, False
         else:
             n_values = write_sums(histogram, table, f, total, sums)
             missing = table.missing[f] >= 0
@@ -310,19 +311,21 @@ def scan_task(table, params, constraints, slots, scan, leaves, job, thread, task
         sign = np.float64(constraints.monotonic_cst[f])
         bounds = (own[LOWER], own[UPPER], sign)
         gain, at = best_of(sums, n_cuts, (0.0, 0.0, 0.0), total, params, l2, least, bounds)
-        left, more = 0, (0.0, 0.0, 0.0)
-        if missing:
-            last = n_values - 1
-            rest = (total[0] - sums[0, last], total[1] - sums[1, last], total[2] - sums[2, last])
+        more, last = (0.0, 0.0, 0.0), n_values - 1
+        left = sums[0, at] > total[0] - sums[0, at]  # where nothing is missing, the heavier side gets what is
+        if missing and sums[0, last] < total[0]:
+            rest, left = (total[0] - sums[0, last], total[1] - sums[1, last], total[2] - sums[2, last]), False
             other, other_at = best_of(sums, n_cuts - 1, rest, total, params, l2, least, bounds)
             if other > gain:
-                gain, at, left, more = other, other_at, 1, rest
+                gain, at, left, more = other, other_at, True, rest
         scan.real[which, f, 0] = gain
         scan.real[which, f, 1], scan.real[which, f, 2] = sums[0, at] + more[0], sums[2, at] + more[2]
         scan.real[which, f, 3] = sums[1, at] + more[1]
         scan.whole[which, f, 0], scan.whole[which, f, 1] = at, left
         if table.is_category[f]:
             write_listed(scan.order[thread], at + 1, scan.listed[which, f])
+            if left:
+                list_absent(histogram, first, table.n_bins[f], scan.listed[which, f])
 
 
 @njit_no_refcount
@@ -340,7 +343,7 @@ def best_of(sums, n_cuts, more, total, params, l2, least_hessian, bounds):
 
 @njit_no_refcount
 def partition_task(table, rows, leaves, job, task):
-    """Write a block of a leaf's rows to the spare memory: those that go left from its front, the others from its end."""
+    """Write a block of a leaf's rows to the spare memory: those that go left from its front, others from its end."""
     leaf = job.whole[LEAF]
     first = leaves.whole[leaf, START] + task * BLOCK
     last = min(first + BLOCK, leaves.whole[leaf, END])

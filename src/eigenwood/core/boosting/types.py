@@ -57,13 +57,14 @@ class BoostParams(NamedTuple):
     has_bounds: bool  # monotonic constraints
     has_groups: bool  # interaction constraints
     seed: np.uint64
+    min_samples_split: int = 2
 
 
 class Constraints(NamedTuple):
     """What splits must keep to."""
 
     monotonic_cst: np.ndarray  # (n_features,) int64
-    groups: np.ndarray  # (n_groups, n_words) uint64: features that may stand on one path
+    allowed: np.ndarray  # (n_features, n_words) uint64: the groups of features that each is in, as bits
 
 
 class BoostTarget(NamedTuple):

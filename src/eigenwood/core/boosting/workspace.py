@@ -58,8 +58,7 @@ class Leaves(NamedTuple):
     whole: np.ndarray  # (n_leaves, 8) int64 START … MISSING_LEFT
     real: np.ndarray  # (n_leaves, 9) GAIN … UPPER
     listed: np.ndarray  # (n_leaves, 4) uint64
-    path: np.ndarray  # (n_leaves, n_words) uint64: features asked about above, with interaction constraints …
-    allowed: np.ndarray  # (n_leaves, n_words) uint64: … and those that some group holds together with them
+    allowed: np.ndarray  # (n_leaves, n_words) uint64: groups that have all features on the way to a leaf
     open: np.ndarray  # (n_leaves,) int64: those that can be split
     sums: np.ndarray  # (3 n_leaves,) int64: gradients, hessians and weights, exact
     side: np.ndarray  # (n_nodes, 256) uint8: 1 where a code goes left
@@ -133,7 +132,6 @@ def new_leaves(max_leaves: int, n_words: int) -> Leaves:
         whole=lazy_zeros((max_leaves, 8), np.int64),
         real=lazy_zeros((max_leaves, 9)),
         listed=lazy_zeros((max_leaves, LIST_WORDS), np.uint64),
-        path=lazy_zeros((max_leaves, n_words), np.uint64),
         allowed=lazy_zeros((max_leaves, n_words), np.uint64),
         open=lazy_zeros((max_leaves,), np.int64),
         sums=lazy_zeros((3 * max_leaves,), np.int64),

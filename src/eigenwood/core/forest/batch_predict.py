@@ -187,10 +187,20 @@ def batch_means(forest: BatchForest, X, n_threads: int = 1) -> Means | None:
 
     X is dense or csr, as for a single tree.
     """
-    values = np.empty((X.shape[0], forest.value.shape[1]))
+    return batch_added_up(forest, X, np.zeros(forest.value.shape[1]), forest.n_asked.size, n_threads)
+
+
+def batch_sums(forest: BatchForest, X, start: np.ndarray, n_threads: int = 1) -> Means | None:
+    """Return ``start`` plus the values of each row's leaves, as ``forest_sums`` does, or None as ``batch_means``."""
+    return batch_added_up(forest, X, start, 1, n_threads)
+
+
+def batch_added_up(forest: BatchForest, X, start: np.ndarray, divisor: int, n_threads: int) -> Means | None:
+    """Return the sums of ``batch_sums``, divided by a number."""
+    values = np.empty((X.shape[0], start.size))
 
     def block(rows: slice) -> tuple[int, int]:
-        return write_batch_means(dense_rows(X, rows), *forest.coding, *forest[1:], values[rows])
+        return write_batch_sums(dense_rows(X, rows), *forest.coding, *forest[1:], start, divisor, values[rows])
 
     met = over_blocks(block, X, n_threads)
     if any(unforeseen for _, unforeseen in met):
@@ -199,12 +209,15 @@ def batch_means(forest: BatchForest, X, n_threads: int = 1) -> Means | None:
 
 
 @njit
-def write_batch_means(
+def write_batch_sums(
     X, feature, missing, n_cuts, cut_start, cuts, n_bisect_steps, cell_start, cells, low, high, scale,
-    tree_start, words, code, value, n_asked, column, least, way, ends, means,
+    tree_start, words, code, value, n_asked, column, least, way, ends, start, divisor, totals,
 ):  # fmt: skip
-    """Write the mean values of every row; return how many numbers are infinite, and missing where none may be."""
-    n_columns, n_trees, n_infinite = feature.size, n_asked.size, 0
+    """Write what the leaves of every row add up to, divided by a number.
+
+    Returns how many numbers are infinite, and missing where none may be.
+    """
+    n_columns, n_infinite = feature.size, 0
     n_together = rows_together(n_columns, X.shape[0])
     codes, ways = aligned(n_together * n_columns), aligned(CHUNK)
     places, names = np.empty(n_together, dtype=np.uint32), np.empty(n_together + TOGETHER + 1, dtype=np.uint32)
@@ -217,13 +230,14 @@ def write_batch_means(
         n_infinite += infinite
         if unforeseen > 0:
             return n_infinite, unforeseen
-        sums = means[first : first + n_together]
-        sums[:] = 0.0
+        sums = totals[first : first + n_together]
+        sums[:] = start
         add_trees(
             codes, n_columns, n_rows, tree_start, words, code, value, n_asked, column, least, way, ends,
             ways, places, names, sums,
         )  # fmt: skip
-        sums /= n_trees
+        if divisor != 1:
+            sums /= divisor
     return n_infinite, 0
 
 
@@ -239,7 +253,7 @@ def add_trees(
         if code[tree].size <= TOUCHED_PER_ROW * n_rows:
             names[-1] = touched(words[tree], code[tree])  # kept, or the compiler would spare itself the reading
         walk_below(words[tree], codes, n_columns, n_rows, names, places)
-        add_values(code[tree], value, places, sums)
+        add_values(code[tree], value, places, t * value.shape[1] % sums.shape[1], sums)
 
 
 @njit
@@ -380,14 +394,15 @@ def still_walking(words, places, names, n_walkers):
 
 
 @njit_no_refcount
-def add_values(code, value, places, sums):
-    """Add the values of each row's leaf to its sums, two at a time: the rows of a table are short."""
+def add_values(code, value, places, column, sums):
+    """Add the values of each row's leaf to its sums from a column on, two at a time: the rows of a table are short."""
     n_values = value.shape[1]
     for k in range(0, n_values - 1, 2):
         for i in range(sums.shape[0]):
             own = np.uint64(code[np.uint64(places[i])])
-            sums[i, k] += value[own, k]
-            sums[i, k + 1] += value[own, k + 1]
+            sums[i, column + k] += value[own, k]
+            sums[i, column + k + 1] += value[own, k + 1]
     if n_values % 2 == 1:
         for i in range(sums.shape[0]):
-            sums[i, n_values - 1] += value[np.uint64(code[np.uint64(places[i])]), n_values - 1]
+            own = np.uint64(code[np.uint64(places[i])])
+            sums[i, column + n_values - 1] += value[own, n_values - 1]

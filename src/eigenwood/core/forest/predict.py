@@ -52,7 +52,7 @@ class Predictor(NamedTuple):
 
 
 class Means(NamedTuple):
-    """The mean value of each row's leaves, and whether infinity was met on the way."""
+    """The mean, or the sum, of the values of each row's leaves, and whether infinity was met on the way."""
 
     values: np.ndarray  # (n_rows, n_values)
     met_infinity: bool
@@ -101,10 +101,23 @@ def some_trees(predictor: Predictor, trees) -> Predictor:
 
 def forest_means(predictor: Predictor, X, n_threads: int = 1) -> Means:
     """Return the mean over the trees of the values of each row's leaves; X is dense or csr, as for a single tree."""
-    values = np.empty((X.shape[0], predictor.value.shape[1]))
+    return added_up(predictor, X, np.zeros(predictor.value.shape[1]), predictor.roots.size, n_threads)
+
+
+def forest_sums(predictor: Predictor, X, start: np.ndarray, n_threads: int = 1) -> Means:
+    """Return ``start``, one number for each output, plus the values of each row's leaves, tree by tree.
+
+    The trees belong to the outputs in turn.
+    """
+    return added_up(predictor, X, start, 1, n_threads)
+
+
+def added_up(predictor: Predictor, X, start: np.ndarray, divisor: int, n_threads: int) -> Means:
+    """Return the sums of ``forest_sums``, divided by a number."""
+    values = np.empty((X.shape[0], start.size))
 
     def block(rows: slice) -> int:
-        return write_means(dense_rows(X, rows), *predictor, values[rows])
+        return write_sums(dense_rows(X, rows), *predictor, start, divisor, values[rows])
 
     return Means(values, any(over_blocks(block, X, n_threads)))
 
@@ -131,21 +144,23 @@ def dense_rows(X, rows: slice) -> np.ndarray:
 
 
 @njit
-def write_means(X, roots, words, flags, category_start, categories, code, value, means):
-    """Write the mean values of every row, and return how many infinite numbers there are in X."""
+def write_sums(X, roots, words, flags, category_start, categories, code, value, start, divisor, totals):
+    """Write what the leaves of every row add up to, divided by a number; return how many infinite numbers X has."""
     n_infinite, n_values = 0, value.shape[1]
     ends = np.empty((roots.size, CACHED_ROWS), dtype=np.int32)
     for first in range(0, X.shape[0], CACHED_ROWS):
         part = X[first : first + CACHED_ROWS]
         n_infinite += write_ends(part, roots, words, flags, category_start, categories, ends)
-        sums = means[first : first + CACHED_ROWS]
-        sums[:] = 0.0
+        sums = totals[first : first + CACHED_ROWS]
+        sums[:] = start
         for t in range(roots.size):
+            column = t * n_values % start.size
             for i in range(part.shape[0]):
                 own = code[ends[t, i]]
                 for k in range(n_values):
-                    sums[i, k] += value[own, k]
-        sums /= roots.size
+                    sums[i, column + k] += value[own, k]
+        if divisor != 1:
+            sums /= divisor
     return n_infinite
 
 

@@ -72,14 +72,14 @@ from eigenwood.estimators.tree.data import (
 )
 from eigenwood.estimators.tree.faces import DecisionTreeClassifier, DecisionTreeRegressor
 from eigenwood.estimators.tree.fitting import binned_table, growth_params, max_leaf_count, monotonic_signs
-from eigenwood.estimators.tree.input_checks import check_no_infinity
+from eigenwood.estimators.tree.input_checks import check_no_infinity, query_rows
 from eigenwood.estimators.tree.params import CLASS_CRITERIA, REGRESSION_CRITERIA, criterion_code
 from eigenwood.estimators.tree.view import TreeView
 from eigenwood.estimators.watching import FINISHED, TIME_UP, Watch, Watched, all_or_nothing
 from eigenwood.proofs.claim import Certificate, Claim, measured
 from eigenwood.proofs.out_of_bag import Score, assessed_vote, vote_claims
 from eigenwood.proofs.tree import bins_claim
-from eigenwood.validation.categories import FROM_DTYPE, check_mixed
+from eigenwood.validation.categories import FROM_DTYPE
 from eigenwood.validation.draws import check_bootstrap, check_some_left_out
 from eigenwood.validation.forests import check_forest, check_forest_values
 from eigenwood.validation.params import Choice, ClassWeights, check_params, check_values
@@ -372,19 +372,8 @@ class RandomForest(MultiOutputMixin, Watched, Ensemble, BaseEstimator):
     # ---- queries
 
     def _query(self, X):
-        """Return the rows of a query; a plain matrix of numbers needs no more than a look at its shape."""
         check_is_fitted(self)
-        if (
-            type(X) is np.ndarray
-            and X.ndim == 2
-            and X.shape[0] > 0
-            and X.shape[1] == self.n_features_in_
-            and X.dtype in (np.float64, np.float32)
-            and not hasattr(self, "feature_names_in_")
-            and not self.is_categorical_.any()
-        ):
-            return np.ascontiguousarray(X)
-        return check_mixed(self, X, known=self.categories_).X
+        return query_rows(self, X)
 
     def _threads(self, rows) -> int:
         return 1 if rows.shape[0] <= FEW_ROWS else thread_count(type(self).__name__, self.n_jobs)

@@ -78,6 +78,21 @@ def check_known_table(model: Any, X: Any, categories: list) -> Mixed:
     return table
 
 
+def query_rows(model: Any, X: Any) -> Any:
+    """Return the rows of a query; a plain matrix of numbers needs no more than a look at its shape."""
+    if (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == model.n_features_in_
+        and X.dtype in (np.float64, np.float32)
+        and not hasattr(model, "feature_names_in_")
+        and not model.is_categorical_.any()
+    ):
+        return np.ascontiguousarray(X)
+    return check_mixed(model, X, known=model.categories_).X
+
+
 def check_no_infinity(model: Any, rows: Any) -> None:
     """Raise if a number is infinite; NaN is a missing number."""
     check_finite(type(model).__name__, rows, getattr(model, "feature_names_in_", None), missing=True)

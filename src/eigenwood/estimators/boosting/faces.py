@@ -1,0 +1,778 @@
+"""Gradient boosting with scikit-learn's face."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import check_is_fitted
+
+from eigenwood.core.boosting.losses import CUSTOM, EXPONENTIAL, POISSON, base_scores
+from eigenwood.core.forest.batch_predict import batch_sums, make_batch_forest, pays
+from eigenwood.core.forest.packing import Forest, joined, tree_at
+from eigenwood.core.forest.predict import Means, Predictor, forest_leaves, forest_sums, make_predictor, some_trees
+from eigenwood.core.tree.criteria import SQUARED_ERROR
+from eigenwood.core.tree.types import NO_THRESHOLD, Tree
+from eigenwood.estimators.boosting.fitting import Rounds, Step, Stopping, is_watched
+from eigenwood.estimators.boosting.initial import fitted_init, init_scores
+from eigenwood.estimators.boosting.input_checks import BoostData, check_choices, check_query, check_training
+from eigenwood.estimators.boosting.params import (
+    BOOSTING_PARAMS,
+    BOOSTING_STATE,
+    CLASS_LOSSES,
+    LOSS,
+    NO_CRITERION,
+    PATIENCE,
+    POISSON_LOSS,
+    REGRESSION_PARAMS,
+    SOMETIMES,
+    ZERO,
+    loss_code,
+    output_count,
+    quantiles_of,
+    round_count,
+    stops_early,
+)
+from eigenwood.estimators.boosting.setup import Setup, make_setup
+from eigenwood.estimators.boosting.stopping import patience_of, validation_split
+from eigenwood.estimators.boosting.view import tree_estimator
+from eigenwood.estimators.ensemble.metrics import OobAnswers, metric_of
+from eigenwood.estimators.forest.faces import FEW_ROWS, Cache
+from eigenwood.estimators.forest.input_checks import all_equal
+from eigenwood.estimators.parameters import describe
+from eigenwood.estimators.state import CLASS_STATE
+from eigenwood.estimators.tree.data import log_proba
+from eigenwood.estimators.tree.input_checks import check_no_infinity, query_rows
+from eigenwood.estimators.tree.params import feature_count
+from eigenwood.estimators.tree.verifying import missing_in
+from eigenwood.estimators.watching import FINISHED, NO_GAIN, Watch, Watched, all_or_nothing
+from eigenwood.proofs.boosting import Trained, certificate_of, training_error
+from eigenwood.proofs.claim import Certificate
+from eigenwood.validation.boosting import (
+    check_output_count,
+    check_round_count,
+    check_round_sizes,
+    check_scorable,
+    check_validation_set,
+    checked_score,
+)
+from eigenwood.validation.categories import FROM_DTYPE
+from eigenwood.validation.draws import check_warm_columns, check_warm_targets, has_same_columns
+from eigenwood.validation.forests import check_forest
+from eigenwood.validation.params import Choice, ClassWeights, check_params
+from eigenwood.validation.seeds import integer_seeds
+from eigenwood.validation.targets import check_counts, labels_from_scores
+from eigenwood.validation.threads import thread_count
+from eigenwood.validation.trees import check_category_lists
+
+TREES_AT_ONCE = 32  # whose leaves are found together when predictions are wanted after each round
+
+
+class GradientBoosting(Watched, BaseEstimator):
+    """The part that the classifier and the regressor share."""
+
+    OPTIONAL = SOMETIMES
+
+    forest_: Forest
+    baseline_: np.ndarray
+    train_score_: np.ndarray
+    validation_score_: np.ndarray
+    init_models_: list
+    feature_gains_: np.ndarray
+    categories_: list
+    _cache: Cache
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
+        """Learn from the rows of X and their targets y; a weight is a repeated row.
+
+        ``X_val`` and ``y_val`` are rows to stop by; without them ``validation_fraction`` of the rows is held out, if
+        boosting is to stop early.
+        """
+        with all_or_nothing(self, "_cache") as before:
+            check_params(self)
+            check_choices(self)
+            check_validation_set(type(self).__name__, X_val, y_val, sample_weight_val)
+            watch = Watch(self)
+            data = check_training(self, X, y, sample_weight)
+            n_earlier = self._earlier_count(data, before)
+            if n_earlier == round_count(self):
+                return self
+            seed = self._seed(data, X_val is not None)
+            learn, held_out = self._divide(data, seed, X_val, y_val, sample_weight_val)
+            inits = fitted_init(self, X, learn)
+            baseline = self.baseline_ if n_earlier > 0 else self._baseline(learn)
+            setup = make_setup(self, learn, held_out, seed, thread_count(type(self).__name__, self.n_jobs))
+            start = self._start_scores(setup, baseline, inits, n_earlier, X, X_val)
+            rounds = Rounds(
+                setup,
+                start,
+                n_earlier,
+                self._stopping(held_out),
+                self.loss if callable(self.loss) else None,
+                getattr(self, "validation_score_", np.empty(0)) if n_earlier > 0 else np.empty(0),
+            )
+            fixed = {
+                **self._columns(data, learn),
+                "baseline_": baseline,
+                "seed_": seed,
+                "n_held_out_": 0 if held_out is None or X_val is not None else held_out.n_rows(),
+                **({"init_models_": inits} if inits else {}),
+            }
+            earlier = {name: getattr(self, name) for name in ("forest_", "feature_gains_", "train_score_")
+                       if n_earlier > 0 and hasattr(self, name)}  # fmt: skip
+            outcome = watch.follow(
+                rounds.steps(round_count(self), is_watched(self)),
+                max_rounds=round_count(self) - n_earlier,
+                fitted=lambda step: {**fixed, **self._learnt(rounds, step, earlier)},
+                X=X,
+                y=y,
+                wants_stop=lambda step: step.stops,
+            )
+            for name in SOMETIMES:
+                self.__dict__.pop(name, None)
+            for name, value in {**fixed, **self._learnt(rounds, outcome.step, earlier)}.items():
+                setattr(self, name, value)
+            is_short = outcome.reason == FINISHED and len(self) < round_count(self)
+            self.stop_reason_ = NO_GAIN if is_short else outcome.reason
+            self.certificate_ = self._certify(setup, start)
+            return self
+
+    # ---- before the rounds
+
+    def _earlier_count(self, data: BoostData, before: dict) -> int:
+        """Return how many rounds stay."""
+        if not self.warm_start or "forest_" not in before:
+            return 0
+        who = type(self).__name__
+        is_same = has_same_columns(vars(self), before) and all_equal(data.mixed.categories, self.categories_)
+        check_warm_columns(who, is_same)
+        labels = getattr(self, "classes_", None)
+        is_alike = output_count(self, data.n_classes()) == self.baseline_.size
+        check_warm_targets(who, is_alike and (labels is None or np.array_equal(labels, data.labels)))
+        check_round_count(who, len(self), round_count(self))
+        return len(self)
+
+    def _seed(self, data: BoostData, has_validation_set: bool) -> int:
+        """Return what all draws follow from; 0 where nothing is drawn."""
+        if self.warm_start and hasattr(self, "seed_"):
+            return self.seed_
+        holds_out = stops_early(self, data.n_rows(), has_validation_set) and not has_validation_set
+        draws = holds_out or self.subsample < 1.0 or self._feature_count(data.n_features()) < data.n_features()
+        return int(integer_seeds(self.random_state, 1)[0]) if draws else 0
+
+    def _feature_count(self, n_features: int) -> int:
+        return min(feature_count(self.max_features, n_features), n_features)
+
+    def _divide(
+        self, data: BoostData, seed: int, X_val: Any, y_val: Any, sample_weight_val: Any
+    ) -> tuple[BoostData, BoostData | None]:
+        """Return the rows to learn from, and those to stop by."""
+        who = type(self).__name__
+        if not stops_early(self, data.n_rows(), X_val is not None):
+            return data, None
+        check_scorable(who, callable(self.loss), self.scoring)
+        if X_val is not None:
+            return data, check_query(self, data.mixed.categories, data.labels, X_val, y_val, sample_weight_val)
+        learn, held_out = (data.taken(rows) for rows in validation_split(who, data, self.validation_fraction, seed))
+        if self.loss == POISSON_LOSS:
+            check_counts(self, learn.y[:, None])
+        return learn, held_out
+
+    def _baseline(self, learn: BoostData) -> np.ndarray:
+        """Return the scores that boosting begins with, one for each output."""
+        n_outputs, loss = output_count(self, learn.n_classes()), loss_code(self, learn.n_classes())
+        if self.init is not None or loss == CUSTOM:
+            return np.zeros(n_outputs)
+        if n_outputs == quantiles_of(self).size:
+            shares = quantiles_of(self)
+            return np.concatenate([base_scores(loss, learn.y, learn.weights, 1, share) for share in shares])
+        return base_scores(loss, learn.y, learn.weights, n_outputs, 0.5)
+
+    def _start_scores(
+        self, setup: Setup, baseline: np.ndarray, inits: list, n_earlier: int, X: Any, X_val: Any
+    ) -> np.ndarray:
+        """Return the scores before the first new round, (n_outputs, n_rows)."""
+        data, who = setup.data, type(self).__name__
+        if n_earlier > 0:
+            return forest_sums(make_predictor(self.forest_), data_rows(data), baseline, setup.n_threads).values.T
+        scores = np.repeat(baseline[:, None], data.n_rows(), axis=1)
+        if not inits:
+            return scores
+        given = init_scores(who, inits[0], X, setup.params.loss, baseline.size)
+        later = np.empty((0, baseline.size))
+        places = data.places[: setup.n_train]
+        if setup.n_train < data.n_rows():
+            other = X if X_val is None else X_val
+            later = init_scores(who, inits[0], other, setup.params.loss, baseline.size)[data.places[setup.n_train :]]
+        return scores + np.vstack([given[places], later]).T
+
+    def _stopping(self, held_out: BoostData | None) -> Stopping | None:
+        """Return when boosting stops early; None if it does not."""
+        if held_out is None:
+            return None
+        metric = None if self.scoring == LOSS else self._metric(held_out)
+        return Stopping(patience_of(self, PATIENCE), float(self.tol), metric)
+
+    def _metric(self, held_out: BoostData) -> Callable[[np.ndarray], float]:
+        """Return what scores the rows held out, given their raw scores."""
+        rows, who = np.arange(held_out.n_rows()), type(self).__name__
+        metric = True if self.scoring is None else self.scoring
+
+        def score(raw: np.ndarray) -> float:
+            answers = self._answers(held_out, raw.T.copy())
+            return checked_score(who, self.scoring, lambda: metric_of(metric, answers)[1](rows))
+
+        return score
+
+    @abstractmethod
+    def _answers(self, held_out: BoostData, raw: np.ndarray) -> OobAnswers:
+        """Return targets and predictions of rows, given their raw scores."""
+
+    # ---- after the rounds
+
+    def _columns(self, data: BoostData, learn: BoostData) -> dict:
+        """Return what is known of the columns."""
+        is_category = np.array([labels is not None for labels in data.mixed.categories])
+        return {
+            "categories_": data.mixed.categories,
+            "is_categorical_": is_category,
+            "has_missing_": missing_in(learn.mixed.X) & ~is_category,
+            "max_features_": self._feature_count(data.n_features()),
+        }
+
+    def _learnt(self, rounds: Rounds, step: Step, earlier: dict) -> dict:
+        """Return the fitted attributes that rounds leave."""
+        found = rounds.result(rounds.kept(step.n_rounds))
+        attributes = {"forest_": found.forest, "feature_gains_": found.gains, "_cache": Cache()}
+        if found.losses is not None:
+            attributes["train_score_"] = found.losses
+        if found.scores is not None:
+            attributes["validation_score_"] = found.scores
+        if earlier:
+            attributes["forest_"] = joined(earlier["forest_"], found.forest)
+            attributes["feature_gains_"] = earlier["feature_gains_"] + found.gains
+            if "train_score_" in earlier:
+                attributes["train_score_"] = np.append(earlier["train_score_"], found.losses)
+        return attributes
+
+    def _certify(self, setup: Setup, start: np.ndarray) -> Certificate:
+        """Return the claims about the rounds."""
+        error, loss, n = 0.0, setup.params.loss, setup.n_train
+        if loss == EXPONENTIAL:
+            data = setup.data
+            raw = self._sums(data_rows(data)[:n], setup.n_threads).values[:, 0]
+            if hasattr(self, "init_models_"):
+                raw = raw + start[0, :n]
+            error = training_error(data.y[:n], raw, data.row_weights()[:n])
+        return certificate_of(self._trained(loss, error))
+
+    def _trained(self, loss: int, error: float) -> Trained:
+        """Return what is claimed about."""
+        return Trained(
+            loss=loss,
+            n_rounds=len(self),
+            n_wanted=round_count(self),
+            stop_reason=self.stop_reason_,
+            losses=getattr(self, "train_score_", np.empty(0)),
+            learning_rate=float(self.learning_rate),
+            is_plain=self.subsample == 1.0 and not np.any(self.monotonic_cst),
+            error=error,
+        )
+
+    # ---- queries
+
+    def _raw(self, X: Any) -> np.ndarray:
+        """Return the raw scores of rows, (n_rows, n_outputs)."""
+        check_is_fitted(self)
+        rows = query_rows(self, X)
+        found = self._sums(rows, 1 if rows.shape[0] <= FEW_ROWS else thread_count(type(self).__name__, self.n_jobs))
+        if found.met_infinity:
+            check_no_infinity(self, rows)
+        return found.values + self._init_raw(X) if hasattr(self, "init_models_") else found.values
+
+    def _sums(self, rows: Any, n_threads: int) -> Means:
+        """Return the baseline and what the leaves of each row add to it."""
+        return self._batch_sums(rows, n_threads) or forest_sums(self._predictor(), rows, self.baseline_, n_threads)
+
+    def _batch_sums(self, rows: Any, n_threads: int) -> Means | None:
+        """Return the scores by the kernel for very many rows; None if it does not pay or cannot take the forest."""
+        if not pays(self.forest_, rows.shape[0], made="batch_forest" in self._cache):
+            return None
+        forest = self._cached("batch_forest", lambda: make_batch_forest(self.forest_, self.has_missing_))
+        return None if forest is None else batch_sums(forest, rows, self.baseline_, n_threads)
+
+    def _init_raw(self, X: Any) -> np.ndarray:
+        """Return the scores of the estimator that boosting began with."""
+        loss = loss_code(self, getattr(self, "n_classes_", 0))
+        return init_scores(type(self).__name__, self.init_models_[0], X, loss, self.baseline_.size)
+
+    def _predictor(self) -> Predictor:
+        return self._cached("predictor", lambda: make_predictor(self.forest_))
+
+    def _cached(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return a value that follows from the trees; it is computed when first needed."""
+        if name not in self._cache:
+            self._cache[name] = compute()
+        return self._cache[name]
+
+    def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the raw scores after each round."""
+        check_is_fitted(self)
+        rows, K, predictor = query_rows(self, X), self.baseline_.size, self._predictor()
+        raw = np.repeat(self.baseline_[None], rows.shape[0], axis=0)
+        if hasattr(self, "init_models_"):
+            raw += self._init_raw(X)
+        n_trees, at_once = self.forest_.node_start.size - 1, max(1, TREES_AT_ONCE // K) * K
+        for first in range(0, n_trees, at_once):
+            trees = np.arange(first, min(first + at_once, n_trees))
+            found = forest_leaves(some_trees(predictor, trees), rows)
+            if found.met_infinity:
+                check_no_infinity(self, rows)
+            values = predictor.value[predictor.code[found.nodes + predictor.roots[trees]], 0]
+            for i in range(0, trees.size, K):
+                raw += values[:, i : i + K]
+                yield raw.copy()
+
+    def apply(self, X):
+        """Return the leaf of each tree in which each row of X ends, shape (n_rows, n_rounds) and one more for classes.
+
+        For regression it has two dimensions, and for several quantiles or classes (n_rows, n_rounds, n_outputs).
+        """
+        check_is_fitted(self)
+        rows = query_rows(self, X)
+        found = forest_leaves(self._predictor(), rows)
+        if found.met_infinity:
+            check_no_infinity(self, rows)
+        leaves = found.nodes.reshape(rows.shape[0], len(self), self.baseline_.size).astype(np.int64)
+        return leaves[:, :, 0] if self.baseline_.size == 1 and not hasattr(self, "classes_") else leaves
+
+    # ---- what a user of scikit-learn looks at
+
+    def __len__(self) -> int:
+        return (self.forest_.node_start.size - 1) // self.baseline_.size
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "forest_")
+
+    @property
+    def n_estimators_(self) -> int:
+        """The number of rounds that were kept."""
+        check_is_fitted(self)
+        return len(self)
+
+    @property
+    def n_iter_(self) -> int:
+        """The number of rounds that were kept."""
+        return self.n_estimators_
+
+    @property
+    def n_trees_per_iteration_(self) -> int:
+        """The number of trees of a round: one for each score of a row."""
+        check_is_fitted(self)
+        return self.baseline_.size
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """What the questions about each feature gained, as shares of the total."""
+        check_is_fitted(self)
+        total = self.feature_gains_.sum()
+        return self.feature_gains_ / total if total > 0 else np.zeros_like(self.feature_gains_)
+
+    @property
+    def init_(self) -> Any:
+        """The fitted estimator that boosting began with, 'zero', or None where it began with a constant."""
+        check_is_fitted(self)
+        return self.init_models_[0] if hasattr(self, "init_models_") else ZERO if self.init == ZERO else None
+
+    @property
+    def estimators_(self) -> np.ndarray:
+        """The trees as estimators of their own, shape (n_rounds, n_trees_per_iteration_)."""
+        check_is_fitted(self)
+        return self._cached("estimators", self._tree_estimators)
+
+    def _tree_estimators(self) -> np.ndarray:
+        trees = np.empty(self.forest_.node_start.size - 1, dtype=object)
+        for number, nodes in enumerate(self._trees()):
+            trees[number] = tree_estimator(self, nodes)
+        return trees.reshape(len(self), -1)
+
+    def _trees(self) -> Iterator[Tree]:
+        return (tree_at(self.forest_, number) for number in range(self.forest_.node_start.size - 1))
+
+    def check_fitted(self) -> None:
+        """Raise unless the fitted attributes agree with each other."""
+        who, n_classes = type(self).__name__, getattr(self, "n_classes_", 0)
+        check_output_count(who, self.baseline_.size, output_count(self, n_classes))
+        sizes = {"train_score_": 0, "validation_score_": 1}
+        lengths = {name: (getattr(self, name).size, more) for name, more in sizes.items() if hasattr(self, name)}
+        check_round_sizes(who, self.forest_.node_start.size - 1, self.baseline_.size, lengths)
+        check_forest(
+            who,
+            self.forest_,
+            check_category_lists(who, self.categories_, self.is_categorical_),
+            is_bounded=False,
+            criterion=("squared_error", SQUARED_ERROR),
+            no_threshold=NO_THRESHOLD,
+        )
+
+    def derive(self) -> None:
+        """Begin with an empty cache, which is in no file."""
+        self._cache = Cache()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+@describe
+class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
+    """Add trees one by one, each of which follows the gradient of the loss where the others have left it.
+
+    Like :class:`sklearn.ensemble.GradientBoostingRegressor` and :class:`sklearn.ensemble.HistGradientBoostingRegressor`,
+    with the parameters and attributes of both. Differences: (1) trees grow from one table of bytes, and their splits
+    are found in sums of whole numbers: the same bits for any number of threads; (2) categories and missing values are
+    used as they are, and sparse rows stay sparse; (3) several quantiles in one model, which never cross; (4) a loss may
+    be a function; (5) early stopping keeps the best round; (6) ``time_limit``, callbacks and a ``certificate_``.
+
+    Parameters
+    ----------
+    loss : str or function, default='squared_error'
+        'squared_error', 'absolute_error', 'huber', 'quantile', 'poisson', or a function of y and score that returns
+        gradient and hessian, an array each; boosting then begins at 0.
+    alpha : float or list of float, default=0.9
+        The quantile of 'quantile', or several that rise; of 'huber' the share of rows whose error is squared.
+    quantile : float, list of float or None, default=None
+        Another name for ``alpha``, which goes first when it is given.
+    learning_rate : float, default=0.1
+        By how much each tree counts.
+    n_estimators : int, default=100
+        How many rounds, each of one tree for each score of a row.
+    max_iter : int or None, default=None
+        Another name for ``n_estimators``, which goes first when it is given.
+    subsample : float, default=1.0
+        The share of the rows that each round learns from, drawn without replacement.
+    criterion : str, default='deprecated'
+        Is there for scikit-learn's sake: gains are those of the loss.
+    init : estimator, 'zero' or None, default=None
+        Where boosting begins: at the predictions of an estimator, at 0, or at the best constant.
+    max_depth : int or None, default=3
+        The most questions on the way to a leaf; None is no limit.
+    validation_fraction : float or int, default=0.1
+        The rows held out to stop by, as a share or as a number.
+    n_iter_no_change : int or None, default=None
+        Stop after so many rounds without a gain on the rows held out; a number alone makes boosting stop early.
+    tol : float, default=1e-4
+        What counts as a gain.
+    early_stopping : bool or 'auto', default=False
+        Whether to stop early; 'auto' does with more than 10,000 rows. Rounds after the best one are dropped.
+    scoring : str, function or None, default='loss'
+        What is looked at to stop early: the loss, or a metric of scikit-learn.
+    max_bins : int, default=255
+        A column with more values than this is cut into so many bins of about equally many rows.
+    l2_regularization : float, default=0.0
+        Is added to the hessian of each leaf, which makes its value smaller.
+    interaction_cst : list of lists of int, 'pairwise', 'no_interactions' or None, default=None
+        Groups of columns: those on the way to a leaf must be of one group.
+    ccp_alpha : float, default=0.0
+        Is there for scikit-learn's sake: 0 is all it may be, since a tree that is cut later misleads those after it.
+    verbose : int, default=0
+        Is there for scikit-learn's sake; ``set_callbacks(ProgressBar())`` shows progress.
+    warm_start : bool, default=False
+        Keep the rounds of the last fit and add more, up to ``n_estimators``.
+    random_state : int, RandomState or None, default=None
+        Draws rows, features, and rows held out; without any of these it does not matter.
+
+    Attributes
+    ----------
+    n_estimators_, n_iter_, n_trees_per_iteration_, n_features_in_, feature_names_in_, feature_importances_, estimators_,
+    init_, max_features_
+        As in scikit-learn; importances are by gain.
+    train_score_ : ndarray of shape (n_rounds,)
+        The loss of the training rows after each round, to seven digits.
+    validation_score_ : ndarray of shape (n_rounds + 1,)
+        How good the rows held out were predicted, before the first round and after each: minus the loss, or ``scoring``.
+    baseline_ : ndarray of shape (n_trees_per_iteration_,)
+        The scores that boosting began with.
+    feature_gains_ : ndarray of shape (n_features,)
+        What questions about each feature gained in all.
+    categories_, is_categorical_, has_missing_
+        As in :class:`DecisionTreeClassifier`.
+    stop_reason_ : 'finished', 'early_stopping', 'time_limit' or 'callback'
+    certificate_ : Certificate
+
+    Examples
+    --------
+    >>> from eigenwood import GradientBoostingRegressor
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1.0, 1.0, 5.0, 7.0]
+    >>> model = GradientBoostingRegressor().fit(X, y)
+    >>> model.predict([[0.5], [2.5]]).round(2), model.certificate_.holds
+    (array([1., 5.]), True)
+    """
+
+    PARAMS = REGRESSION_PARAMS
+    FITTED = BOOSTING_STATE
+
+    def __init__(
+        self,
+        *,
+        loss="squared_error",
+        learning_rate=0.1,
+        n_estimators=100,
+        subsample=1.0,
+        criterion=NO_CRITERION,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_depth=3,
+        min_impurity_decrease=0.0,
+        init=None,
+        random_state=None,
+        max_features=None,
+        alpha=0.9,
+        verbose=0,
+        max_leaf_nodes=None,
+        warm_start=False,
+        validation_fraction=0.1,
+        n_iter_no_change=None,
+        tol=1e-4,
+        ccp_alpha=0.0,
+        quantile=None,
+        max_iter=None,
+        max_bins=255,
+        l2_regularization=0.0,
+        categorical_features=FROM_DTYPE,
+        monotonic_cst=None,
+        interaction_cst=None,
+        early_stopping=False,
+        scoring=LOSS,
+        n_jobs=None,
+        time_limit=None,
+    ):
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.n_estimators = n_estimators
+        self.subsample = subsample
+        self.criterion = criterion
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_depth = max_depth
+        self.min_impurity_decrease = min_impurity_decrease
+        self.init = init
+        self.random_state = random_state
+        self.max_features = max_features
+        self.alpha = alpha
+        self.verbose = verbose
+        self.max_leaf_nodes = max_leaf_nodes
+        self.warm_start = warm_start
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.ccp_alpha = ccp_alpha
+        self.quantile = quantile
+        self.max_iter = max_iter
+        self.max_bins = max_bins
+        self.l2_regularization = l2_regularization
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+
+    def predict(self, X):
+        """Return what is predicted for each row of X; several quantiles side by side, in order."""
+        return self._amounts(self._raw(X))
+
+    def staged_predict(self, X):
+        """Yield what is predicted after each round."""
+        return (self._amounts(raw) for raw in self._staged_raw(X))
+
+    def _amounts(self, raw: np.ndarray) -> np.ndarray:
+        """Return predictions from raw scores."""
+        if np.ndim(self.alpha if self.quantile is None else self.quantile) == 1 and self.loss == "quantile":
+            return np.sort(raw, axis=1)
+        return np.exp(raw[:, 0]) if loss_code(self, 0) == POISSON else raw[:, 0]
+
+    def _answers(self, held_out: BoostData, raw: np.ndarray) -> OobAnswers:
+        no_classes = np.empty((held_out.n_rows(), 0))
+        return OobAnswers(held_out.y, self._amounts(raw), no_classes, held_out.row_weights(), None)
+
+
+@describe
+class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
+    """Add trees one by one to the scores of the classes, each of which follows the gradient of the loss.
+
+    Like :class:`sklearn.ensemble.GradientBoostingClassifier` and
+    :class:`sklearn.ensemble.HistGradientBoostingClassifier`, with the parameters and attributes of both; it differs from
+    them as :class:`GradientBoostingRegressor` does from its twins.
+
+    Parameters
+    ----------
+    loss : 'log_loss' or 'exponential', default='log_loss'
+        The logistic loss, with one tree for each class and round where there are more than two; or the exponential loss
+        of AdaBoost, for two classes.
+    class_weight : dict, 'balanced' or None, default=None
+        A factor for the weights of each class, as in scikit-learn.
+    learning_rate, n_estimators, max_iter, subsample, criterion, init, max_depth, validation_fraction,
+    n_iter_no_change, tol, early_stopping, scoring, max_bins, l2_regularization, interaction_cst, ccp_alpha, verbose,
+    warm_start, random_state
+        As in :class:`GradientBoostingRegressor`.
+
+    Attributes
+    ----------
+    classes_, n_classes_
+        As in scikit-learn.
+    n_estimators_, n_iter_, n_trees_per_iteration_, n_features_in_, feature_names_in_, feature_importances_, estimators_,
+    init_, max_features_, train_score_, validation_score_, baseline_, feature_gains_, categories_, is_categorical_,
+    has_missing_, stop_reason_, certificate_
+        As in :class:`GradientBoostingRegressor`.
+
+    Examples
+    --------
+    >>> from eigenwood import GradientBoostingClassifier
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 5, ["a", "a", "b", "b"] * 5
+    >>> model = GradientBoostingClassifier().fit(X, y)
+    >>> model.predict([[0.5], [2.5]]), model.certificate_.holds
+    (array(['a', 'b'], dtype='<U1'), True)
+    """
+
+    PARAMS = {"loss": Choice(CLASS_LOSSES), **BOOSTING_PARAMS, "class_weight": ClassWeights()}
+    FITTED = {**CLASS_STATE, **BOOSTING_STATE}
+
+    classes_: np.ndarray
+
+    def __init__(
+        self,
+        *,
+        loss="log_loss",
+        learning_rate=0.1,
+        n_estimators=100,
+        subsample=1.0,
+        criterion=NO_CRITERION,
+        min_samples_split=2,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_depth=3,
+        min_impurity_decrease=0.0,
+        init=None,
+        random_state=None,
+        max_features=None,
+        verbose=0,
+        max_leaf_nodes=None,
+        warm_start=False,
+        validation_fraction=0.1,
+        n_iter_no_change=None,
+        tol=1e-4,
+        ccp_alpha=0.0,
+        max_iter=None,
+        max_bins=255,
+        l2_regularization=0.0,
+        categorical_features=FROM_DTYPE,
+        monotonic_cst=None,
+        interaction_cst=None,
+        early_stopping=False,
+        scoring=LOSS,
+        class_weight=None,
+        n_jobs=None,
+        time_limit=None,
+    ):
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.n_estimators = n_estimators
+        self.subsample = subsample
+        self.criterion = criterion
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_depth = max_depth
+        self.min_impurity_decrease = min_impurity_decrease
+        self.init = init
+        self.random_state = random_state
+        self.max_features = max_features
+        self.verbose = verbose
+        self.max_leaf_nodes = max_leaf_nodes
+        self.warm_start = warm_start
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.ccp_alpha = ccp_alpha
+        self.max_iter = max_iter
+        self.max_bins = max_bins
+        self.l2_regularization = l2_regularization
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        return self.classes_.size
+
+    def decision_function(self, X):
+        """Return the raw scores: shape (n_rows,) for two classes, else (n_rows, n_classes)."""
+        return self._scores(self._raw(X))
+
+    def predict(self, X):
+        """Return the class with the highest score for each row of X."""
+        return labels_from_scores(self.classes_, self.decision_function(X))
+
+    def predict_proba(self, X):
+        """Return the shares of the classes for each row of X."""
+        return self._proba(self._raw(X))
+
+    def predict_log_proba(self, X):
+        """Return the logarithm of ``predict_proba``."""
+        return log_proba(self.predict_proba(X))
+
+    def staged_decision_function(self, X):
+        """Yield the raw scores after each round, shape (n_rows, n_trees_per_iteration_)."""
+        return self._staged_raw(X)
+
+    def staged_predict(self, X):
+        """Yield the classes that are predicted after each round."""
+        return (labels_from_scores(self.classes_, self._scores(raw)) for raw in self._staged_raw(X))
+
+    def staged_predict_proba(self, X):
+        """Yield the shares of the classes after each round."""
+        return (self._proba(raw) for raw in self._staged_raw(X))
+
+    def _scores(self, raw: np.ndarray) -> np.ndarray:
+        return raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def _proba(self, raw: np.ndarray) -> np.ndarray:
+        """Return the shares of the classes from raw scores."""
+        if raw.shape[1] > 1:
+            return softmax(raw, axis=1)
+        share = expit((2.0 if loss_code(self, 2) == EXPONENTIAL else 1.0) * raw[:, 0])
+        return np.column_stack([1.0 - share, share])
+
+    def _columns(self, data: BoostData, learn: BoostData) -> dict:
+        return {"classes_": data.labels, **super()._columns(data, learn)}
+
+    def _answers(self, held_out: BoostData, raw: np.ndarray) -> OobAnswers:
+        labels = held_out.labels
+        assert labels is not None
+        pred = labels_from_scores(labels, self._scores(raw))
+        return OobAnswers(
+            labels[held_out.y.astype(np.int64)], pred, self._proba(raw), held_out.row_weights(), labels
+        )  # fmt: skip
+
+
+def data_rows(data: BoostData) -> Any:
+    """Return rows as predictions read them."""
+    return data.mixed.X if not isinstance(data.mixed.X, np.ndarray) else np.ascontiguousarray(data.mixed.X)

@@ -1,0 +1,3 @@
+"""Verify gradient boosting: go through its rounds again, with the rows that were given to ``fit``."""
+
+from __future__ import annotations
