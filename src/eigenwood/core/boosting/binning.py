@@ -11,7 +11,8 @@ that bins have about the same weight.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -25,8 +26,13 @@ from eigenwood.core.tree.binning import copy_columns
 LARGEST = float(np.finfo(np.float64).max)
 PADDING = 16  # bins of a column are filled up to a multiple of this
 RARE_SHARE = 0.5  # a column may share its place if at most this share of its rows is rare
+COLUMNS_AT_ONCE = 8  # a row's numbers stand side by side in a line of the cache
+STRIP = 256  # searches side by side
 MOST_TRIED = 32  # shared columns that are tried for another feature
 EQUAL_WEIGHTS = np.empty(0)
+
+
+Result = TypeVar("Result")
 
 
 class BinnedColumn(NamedTuple):
@@ -64,24 +70,11 @@ def column_cuts(values: np.ndarray, weights: np.ndarray, max_bins: int) -> np.nd
     return middles(distinct, last[:-1])
 
 
-@njit
-def distinct_values(ordered):
+def distinct_values(ordered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct numbers of a sorted column, and how often each occurs."""
-    n = 0
-    for i in range(ordered.size):
-        if ordered[i] != ordered[i]:
-            break
-        n += i == 0 or ordered[i] != ordered[i - 1]
-    distinct, counts = np.empty(n), np.zeros(n)
-    at = -1
-    for i in range(ordered.size):
-        if ordered[i] != ordered[i]:
-            break
-        if i == 0 or ordered[i] != ordered[i - 1]:
-            at += 1
-            distinct[at] = ordered[i]
-        counts[at] += 1.0
-    return distinct, counts
+    numbers = ordered[: np.searchsorted(ordered, np.nan)]  # missing ones are sorted behind all others
+    last = np.append(np.flatnonzero(numbers[1:] != numbers[:-1]), numbers.size - 1)[: numbers.size]
+    return numbers[last], np.diff(last, prepend=-1).astype(np.float64)
 
 
 def last_of_bins(counts: np.ndarray, n_bins: int) -> np.ndarray:
@@ -111,14 +104,13 @@ def category_bins(counts: np.ndarray, max_bins: int) -> np.ndarray:
 def learn_cuts(X, n_categories: np.ndarray, weights: np.ndarray, max_bins: int, n_threads: int) -> FeatureCuts:
     """Return what the bins of all columns are; categories stand in X by their codes."""
 
-    def cuts_of(j: int) -> tuple[np.ndarray, np.ndarray, bool]:
-        values = dense_column(X, j)
+    def cuts_of(j: int, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
         if n_categories[j] >= 0:
             seen = np.bincount(values.astype(np.int64), weights if weights.size else None, int(n_categories[j]))
             return np.empty(0), category_bins(seen, max_bins), False
         return column_cuts(values, weights, max_bins), np.empty(0, dtype=np.int64), bool(np.isnan(values).any())
 
-    found = results_of(cuts_of, range(X.shape[1]), n_threads)
+    found = for_each_column(X, cuts_of, n_threads)
     return FeatureCuts(
         start=ends_of([cuts.size + 1 for cuts, _, _ in found]),
         cuts=np.concatenate([np.append(cuts, LARGEST) for cuts, _, _ in found]),
@@ -133,16 +125,28 @@ def ends_of(sizes: list[int]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def dense_column(X, j: int) -> np.ndarray:
-    """Return a column as float64."""
-    if sparse.issparse(X):
-        column = np.zeros(X.shape[0])
+def for_each_column(X, work: Callable[[int, np.ndarray], Result], n_threads: int) -> list[Result]:
+    """Return what is made of each column, given its number and its values; some columns are read together."""
+    firsts = range(0, X.shape[1], COLUMNS_AT_ONCE)
+
+    def some(first: int) -> list[Result]:
+        columns = dense_columns(X, first, min(first + COLUMNS_AT_ONCE, X.shape[1]))
+        return [work(first + k, values) for k, values in enumerate(columns)]
+
+    return [result for results in results_of(some, firsts, n_threads) for result in results]
+
+
+def dense_columns(X, first: int, last: int) -> np.ndarray:
+    """Return some columns as rows of float64."""
+    if not sparse.issparse(X):
+        columns = np.empty((last - first, X.shape[0]))
+        copy_columns(X, first, columns)
+        return columns
+    columns = np.zeros((last - first, X.shape[0]))
+    for j in range(first, last):
         stored = slice(X.indptr[j], X.indptr[j + 1])  # csc
-        column[X.indices[stored]] = X.data[stored]
-        return column
-    column = np.empty((1, X.shape[0]))
-    copy_columns(X, j, column)
-    return column[0]
+        columns[j - first, X.indices[stored]] = X.data[stored]
+    return columns
 
 
 # ---- rows → codes --------------------------------------------------------------------------------------------------
@@ -164,19 +168,28 @@ def coded_column(values: np.ndarray, cuts: FeatureCuts, j: int, weights: np.ndar
     return BinnedColumn(codes, counts, n_bins, missing)
 
 
-@njit
-def write_codes(values, cuts, codes):
+def write_codes(values: np.ndarray, cuts: np.ndarray, codes: np.ndarray) -> None:
     """Write how many cuts lie below each value; a missing one gets the number after the last bin."""
-    n_steps = 0
-    while (1 << n_steps) <= cuts.size:
-        n_steps += 1
-    for i in range(values.size):
-        value, low = values[i], np.uint64(0)
-        for step in range(n_steps - 1, -1, -1):  # a search by halves that has no branch
-            place = low + np.uint64(1 << step)
-            if place <= np.uint64(cuts.size):
-                low = place if cuts[place - np.uint64(1)] < value else low
-        codes[i] = low if value == value else cuts.size + 1
+    n_steps = int(cuts.size).bit_length()
+    padded = np.full((1 << n_steps) - 1, np.inf)
+    padded[: cuts.size] = cuts
+    search_by_halves(values, padded, n_steps, cuts.size + 1, codes)
+
+
+@njit
+def search_by_halves(values, cuts, n_steps, missing, codes):
+    """Write how many cuts lie below each value, for 2ⁿ - 1 cuts: one step of all searches of a strip after the other."""
+    low = np.empty(STRIP, dtype=np.int64)
+    for start in range(0, values.size, STRIP):
+        own = values[start : start + STRIP]
+        for i in range(own.size):
+            low[i] = 0
+        for step in range(n_steps - 1, -1, -1):
+            half = np.int64(1 << step)
+            for i in range(own.size):
+                low[i] += half if cuts[low[i] + half - 1] < own[i] else 0
+        for i in range(own.size):
+            codes[start + i] = low[i] if own[i] == own[i] else missing
 
 
 def boost_table(
@@ -184,7 +197,7 @@ def boost_table(
 ) -> BoostTable:
     """Return rows as words of codes; a weight is a repeated row."""
     X = X.tocsc() if sparse.issparse(X) else X
-    columns = results_of(lambda j: coded_column(dense_column(X, j), cuts, j, weights), range(X.shape[1]), n_threads)
+    columns = for_each_column(X, lambda j, values: coded_column(values, cuts, j, weights), n_threads)
     shared = shared_columns(columns, n_categories)
     n_rows, n_features, widths = X.shape[0], X.shape[1], []
     column, first_code = np.empty(n_features, dtype=np.int64), np.zeros(n_features, dtype=np.int64)

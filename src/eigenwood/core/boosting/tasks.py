@@ -64,6 +64,7 @@ from eigenwood.core.crew import (
     wait_for_tasks,
 )
 from eigenwood.core.distinct import splitmix64
+from eigenwood.core.fetching import fetch
 
 GRADIENTS, CLASS, WORDS, HISTOGRAM, SCAN, PARTITION, MOVE, SUMS, ORDER, UPDATE, WALK = range(11)
 # what a job is about, in whole numbers …
@@ -75,6 +76,7 @@ DELTA, GRADIENT_SCALE, HESSIAN_SCALE, GRADIENT_UNIT, HESSIAN_UNIT, WEIGHT_UNIT, 
 )  # … and in real ones
 LOSS, MOST_GRADIENT, MOST_HESSIAN = range(3)
 FEATURES_AT_ONCE = 4
+ROWS_AHEAD = 32  # whose numbers are asked for before their turn
 WITHOUT_SIGN = np.int64(np.iinfo(np.int64).max)
 WORTH_SHARING = 4096  # rows or bins: fewer are done before somebody else has begun
 
@@ -391,11 +393,18 @@ def sums_task(target, rows, leaves, job, task):
     leaf, first, last = job.tasks[task, 0], job.tasks[task, 1], job.tasks[task, 2]
     g_unit, h_unit, w_unit = job.real[GRADIENT_UNIT], job.real[HESSIAN_UNIT], job.real[WEIGHT_UNIT]
     g, h, w = np.int64(0), np.int64(0), np.int64(0)
-    for i in range(first, last):
-        g += np.int64(rows.gradients[np.uint64(rows.rows[i])] * g_unit)
     if job.whole[FLAT] == 0:
         for i in range(first, last):
-            h += np.int64(rows.hessians[np.uint64(rows.rows[i])] * h_unit)
+            ahead = np.uint64(rows.rows[min(i + ROWS_AHEAD, last - 1)])
+            fetch(rows.gradients, ahead)
+            fetch(rows.hessians, ahead)
+            row = np.uint64(rows.rows[i])
+            g += np.int64(rows.gradients[row] * g_unit)
+            h += np.int64(rows.hessians[row] * h_unit)
+    else:
+        for i in range(first, last):
+            fetch(rows.gradients, np.uint64(rows.rows[min(i + ROWS_AHEAD, last - 1)]))
+            g += np.int64(rows.gradients[np.uint64(rows.rows[i])] * g_unit)
     if target.weights.size > 0 and job.whole[REPEATS] == 0:
         for i in range(first, last):
             w += np.int64(target.weights[np.uint64(rows.rows[i])] * w_unit)

@@ -11,7 +11,7 @@ from eigenwood.core.tree.types import LEAF, NO_FEATURE, NO_THRESHOLD, Tree
 
 
 def trees_of(nodes: BoostNodes, cuts: FeatureCuts) -> Tree:
-    """Return all trees, each in preorder, one after the other as parts of one; ``nodes.start`` says where they begin."""
+    """Return all trees in preorder, one after the other as parts of one; ``nodes.start`` says where they begin."""
     whole, real, listed = nodes.whole.astype(np.int64), nodes.real, nodes.listed
     roots = nodes.start[:-1]
     shift = np.repeat(roots, np.diff(nodes.start))
