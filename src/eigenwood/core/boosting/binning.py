@@ -178,7 +178,7 @@ def write_codes(values: np.ndarray, cuts: np.ndarray, codes: np.ndarray) -> None
 
 @njit
 def search_by_halves(values, cuts, n_steps, missing, codes):
-    """Write how many cuts lie below each value, for 2ⁿ - 1 cuts: one step of all searches of a strip after the other."""
+    """Write how many cuts lie below each value, for 2ⁿ - 1 cuts: all searches of a strip go step by step."""
     low = np.empty(STRIP, dtype=np.int64)
     for start in range(0, values.size, STRIP):
         own = values[start : start + STRIP]

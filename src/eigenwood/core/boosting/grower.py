@@ -51,6 +51,7 @@ from eigenwood.core.boosting.workspace import (
     LOWER,
     MISSING_LEFT,
     NODE,
+    SIDE,
     SLOT,
     START,
     UPPER,
@@ -66,9 +67,9 @@ UNIT = 1.0 / (1 << 53)
 @njit_no_refcount
 def grow_tree(b, seed):
     """Grow a tree over the drawn rows from node ``ROOT`` of the job on; return how many nodes and leaves it has."""
-    leaves, params, n_drawn = b.leaves, b.params, b.rows.rows.size
+    leaves, params, n_drawn = b.leaves, b.params, b.rows.order.shape[1]
     free_all_slots(b.histograms.free)
-    start_leaf(leaves, 0, 0, n_drawn, 0, 0)
+    start_leaf(leaves, 0, 0, n_drawn, 0, 0, 0)
     leaves.real[0, LOWER], leaves.real[0, UPPER] = -np.inf, np.inf
     for k in range(leaves.allowed.shape[1]):
         leaves.allowed[0, k] = ALL
@@ -89,10 +90,11 @@ def grow_tree(b, seed):
 
 
 @njit_no_refcount
-def start_leaf(leaves, leaf, first, last, depth, node):
-    """Write where a leaf stands."""
+def start_leaf(leaves, leaf, first, last, depth, node, side):
+    """Write where a leaf stands, and in which of the two orders of rows."""
     own = leaves.whole[leaf]
     own[START], own[END], own[DEPTH], own[NODE], own[SLOT] = first, last, depth, node, NO_SLOT
+    own[SIDE] = side
 
 
 @njit_no_refcount
@@ -267,8 +269,8 @@ def split_leaf(b, leaf, new_leaf, n_nodes):
     slot = whole[SLOT]
     write_node(b, n_nodes, n_left)
     write_node(b, n_nodes + 1, n_right)
-    start_leaf(leaves, new_leaf, middle, last, depth, n_nodes + 1)
-    start_leaf(leaves, leaf, whole[START], middle, depth, n_nodes)
+    start_leaf(leaves, new_leaf, middle, last, depth, n_nodes + 1, whole[SIDE])
+    start_leaf(leaves, leaf, whole[START], middle, depth, n_nodes, whole[SIDE])
     whole[SLOT] = slot
     write_sums_of_children(b, leaf, new_leaf, feature)
 
@@ -298,17 +300,24 @@ def write_sums_of_children(b, leaf, new_leaf, feature):
 
 @njit_no_refcount
 def partition(b, leaf):
-    """Bring the rows of a leaf to their sides; return how many go left."""
+    """Bring the rows of a leaf to their sides; return how many go left.
+
+    One block is brought to its sides in the other order, and stays there; parts of several are brought back together.
+    """
     whole, job, n_left = b.leaves.whole[leaf], b.job, 0
     first, last = whole[START], whole[END]
-    n_blocks = -(-(last - first) // BLOCK)
+    n_blocks = 1 if job.whole[N_THREADS] == 1 else -(-(last - first) // BLOCK)
+    size = last - first if n_blocks == 1 else BLOCK
     job.whole[LEAF], job.whole[FIRST] = leaf, whole[FEATURE]
+    for block in range(n_blocks):
+        job.tasks[block, 0], job.tasks[block, 1] = first + block * size, min(first + (block + 1) * size, last)
     run_job(b, PARTITION, n_blocks, last - first)
     for block in range(n_blocks):
-        job.tasks[block, 0] = first + block * BLOCK
-        job.tasks[block, 1] = min(first + (block + 1) * BLOCK, last)
         job.tasks[block, 2] = first + n_left
         n_left += job.n_left[block]
+    if n_blocks == 1:
+        whole[SIDE] = 1 - whole[SIDE]
+        return n_left
     job.whole[FIRST], job.whole[LAST] = first, first + n_left
     run_job(b, MOVE, n_blocks, last - first)
     return n_left

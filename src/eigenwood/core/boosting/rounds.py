@@ -134,7 +134,7 @@ def write_losses(b, losses):
 @njit_no_refcount
 def draw_rows(b, number):
     """Write the rows of a round: all, or as many as are wanted, each with the same chance."""
-    rows, n_rows, n_wanted = b.rows.rows, b.job.whole[N_TRAIN], b.params.n_drawn
+    rows, n_rows, n_wanted = b.rows.order[0], b.job.whole[N_TRAIN], b.params.n_drawn
     if b.job.whole[REPEATS] != 0:
         write_repeated(b.target.weights, n_rows, rows)
         return
@@ -170,10 +170,10 @@ def make_tree(b, root):
     n_tasks = write_leaf_tasks(b, n_leaves)
     for i in range(3 * n_leaves):
         b.leaves.sums[i] = 0
-    run_job(b, SUMS, n_tasks, b.rows.rows.size)
+    run_job(b, SUMS, n_tasks, b.rows.order.shape[1])
     write_values(b, root, n_leaves)
     if b.params.loss in BY_ORDER:
-        run_job(b, ORDER, n_leaves, b.rows.rows.size)
+        run_job(b, ORDER, n_leaves, b.rows.order.shape[1])
     n_train, n_rows = b.job.whole[N_TRAIN], b.rows.gradients.size
     first = n_train
     if b.params.n_drawn == n_train and b.job.whole[REPEATS] == 0:
@@ -188,7 +188,7 @@ def make_tree(b, root):
 @njit_no_refcount
 def write_scales(b):
     """Write by how much gradients and hessians are multiplied to become whole, for histograms and for leaves."""
-    job, most, most_h, n_drawn = b.job, TINY, TINY, b.rows.rows.size
+    job, most, most_h, n_drawn = b.job, TINY, TINY, b.rows.order.shape[1]
     for block in range(-(-job.whole[N_TRAIN] // BLOCK)):
         most, most_h = larger(job.block[block, MOST_GRADIENT], most), larger(job.block[block, MOST_HESSIAN], most_h)
     levels = np.float64(max(min(1 << b.params.scale_bits, MOST_SUM // n_drawn) - 1, 1))

@@ -49,6 +49,7 @@ from eigenwood.core.boosting.workspace import (
     HESSIAN,
     LOWER,
     NODE,
+    SIDE,
     SLOT,
     START,
     UPPER,
@@ -142,7 +143,7 @@ def do_task(b, thread, task):
     elif kind == PARTITION:
         partition_task(b.table, b.rows, b.leaves, b.job, task)
     elif kind == MOVE:
-        move_task(b.rows, b.job, task)
+        move_task(b.rows, b.leaves, b.job, task)
     elif kind == SUMS:
         sums_task(b.target, b.rows, b.leaves, b.job, task)
     elif kind == ORDER:
@@ -245,7 +246,7 @@ def words_task(table, params, rows, job, task):
     first, last = block_of(job, rows.gradients.size, task)
     if last <= job.whole[N_TRAIN] == params.n_drawn and job.whole[REPEATS] == 0:
         for i in range(first, last):
-            rows.rows[i] = i
+            rows.order[0, i] = i
     seed = splitmix64(params.seed ^ np.uint64(job.whole[ROUND] * params.n_outputs + job.whole[OUTPUT]))
     write_words(
         rows.gradients, rows.hessians, table.row_hash, job.real[GRADIENT_SCALE], job.real[HESSIAN_SCALE],
@@ -268,7 +269,15 @@ def histogram_task(table, rows, histograms, leaves, job, thread, task):
         histograms.stamp[thread, group] = job[NUMBER]
         clear(out, table.bin_start, group)
     add_to_histogram(
-        table.codes, group, rows.words, rows.rows, first, last, table.bin_start, histograms.packed[thread], out
+        table.codes,
+        group,
+        rows.words,
+        rows.order[leaves[leaf, SIDE]],
+        first,
+        last,
+        table.bin_start,
+        histograms.packed[thread],
+        out,
     )
 
 
@@ -345,43 +354,44 @@ def best_of(sums, n_cuts, more, total, params, l2, least_hessian, bounds):
 
 @njit_no_refcount
 def partition_task(table, rows, leaves, job, task):
-    """Write a block of a leaf's rows to the spare memory: those that go left from its front, others from its end."""
-    leaf = job.whole[LEAF]
-    first = leaves.whole[leaf, START] + task * BLOCK
-    last = min(first + BLOCK, leaves.whole[leaf, END])
+    """Write a block of a leaf's rows to the other order: those that go left from its front, others from its end."""
+    leaf, first, last = job.whole[LEAF], job.tasks[task, 0], job.tasks[task, 1]
     side, column = leaves.side[leaves.whole[leaf, NODE]], table.column[job.whole[FIRST]]
     codes, shift = table.codes[column // 8], np.uint64(8 * (column % 8))
-    job.n_left[task] = divide(codes, shift, side, rows.rows, first, last, rows.spare)
+    source, target = rows.order[leaves.whole[leaf, SIDE]], rows.order[1 - leaves.whole[leaf, SIDE]]
+    job.n_left[task] = divide(codes, shift, side, source, first, last, target)
 
 
 @njit_no_refcount
-def divide(codes, shift, side, rows, first, last, spare):
+def divide(codes, shift, side, source, first, last, target):
     """Write those that go left to the front of a place, and the others to its end, backwards; return how many go left.
 
     Every row is written to both ends, and one of the two is written over: no branch that could be guessed wrong.
     """
     low, high = np.uint64(first), np.uint64(last - 1)
     for i in range(first, last):
-        row = rows[i]
+        row = source[i]
         left = np.uint64(side[(codes[np.uint64(row)] >> shift) & np.uint64(255)])
-        spare[low] = row
-        spare[high] = row
+        target[low] = row
+        target[high] = row
         low += left
         high -= np.uint64(1) - left
     return np.int64(low) - first
 
 
 @njit_no_refcount
-def move_task(rows, job, task):
+def move_task(rows, leaves, job, task):
     """Bring the two parts of a block to their places among the rows of the children."""
     leaf_start, first, last = job.whole[FIRST], job.tasks[task, 0], job.tasks[task, 1]
     left, right, n_left = job.tasks[task, 2], job.whole[LAST], job.n_left[task]
     right += first - leaf_start - (left - leaf_start)  # rows before this block that go right
+    side = leaves.whole[job.whole[LEAF], SIDE]
+    source, target = rows.order[1 - side], rows.order[side]
     for i in range(n_left):
-        rows.rows[left + i] = rows.spare[first + i]
+        target[left + i] = source[first + i]
     n = last - first
     for i in range(n - n_left):
-        rows.rows[right + i] = rows.spare[last - 1 - i]
+        target[right + i] = source[last - 1 - i]
 
 
 # ---- leaves --------------------------------------------------------------------------------------------------------
@@ -392,22 +402,23 @@ def sums_task(target, rows, leaves, job, task):
     """Add up gradients, hessians and weights of some rows of a leaf, as whole numbers so fine that nothing is lost."""
     leaf, first, last = job.tasks[task, 0], job.tasks[task, 1], job.tasks[task, 2]
     g_unit, h_unit, w_unit = job.real[GRADIENT_UNIT], job.real[HESSIAN_UNIT], job.real[WEIGHT_UNIT]
+    order = rows.order[leaves.whole[leaf, SIDE]]
     g, h, w = np.int64(0), np.int64(0), np.int64(0)
     if job.whole[FLAT] == 0:
         for i in range(first, last):
-            ahead = np.uint64(rows.rows[min(i + ROWS_AHEAD, last - 1)])
+            ahead = np.uint64(order[min(i + ROWS_AHEAD, last - 1)])
             fetch(rows.gradients, ahead)
             fetch(rows.hessians, ahead)
-            row = np.uint64(rows.rows[i])
+            row = np.uint64(order[i])
             g += np.int64(rows.gradients[row] * g_unit)
             h += np.int64(rows.hessians[row] * h_unit)
     else:
         for i in range(first, last):
-            fetch(rows.gradients, np.uint64(rows.rows[min(i + ROWS_AHEAD, last - 1)]))
-            g += np.int64(rows.gradients[np.uint64(rows.rows[i])] * g_unit)
+            fetch(rows.gradients, np.uint64(order[min(i + ROWS_AHEAD, last - 1)]))
+            g += np.int64(rows.gradients[np.uint64(order[i])] * g_unit)
     if target.weights.size > 0 and job.whole[REPEATS] == 0:
         for i in range(first, last):
-            w += np.int64(target.weights[np.uint64(rows.rows[i])] * w_unit)
+            w += np.int64(target.weights[np.uint64(order[i])] * w_unit)
     add_word(leaves.sums, 3 * leaf, g)
     add_word(leaves.sums, 3 * leaf + 1, h)
     add_word(leaves.sums, 3 * leaf + 2, w)
@@ -417,13 +428,13 @@ def sums_task(target, rows, leaves, job, task):
 def order_task(target, params, alphas, rows, leaves, nodes, job, leaf):
     """Write the value of a leaf that is an order statistic of what is left of its amounts."""
     first, last, output = leaves.whole[leaf, START], leaves.whole[leaf, END], job.whole[OUTPUT]
-    own, scores = rows.rest[first:last], rows.scores[output]
+    own, scores, order = rows.rest[first:last], rows.scores[output], rows.order[leaves.whole[leaf, SIDE]]
     for i in range(first, last):
-        row = rows.rows[i]
+        row = order[i]
         rows.rest[i] = target.y[row] - scores[row]
     weights = np.empty(0)
     if target.weights.size > 0 and job.whole[REPEATS] == 0:
-        weights = target.weights[rows.rows[first:last]]
+        weights = target.weights[order[first:last]]
     share = alphas[output] if params.loss == QUANTILE else 0.5
     value = leaf_quantile(own, weights, share)
     if params.loss == HUBER:
@@ -442,8 +453,9 @@ def update_task(rows, leaves, nodes, job, task):
     """Add the value of a leaf to the scores of some of its rows."""
     leaf, first, last = job.tasks[task, 0], job.tasks[task, 1], job.tasks[task, 2]
     value, scores = nodes.real[job.whole[ROOT] + leaves.whole[leaf, NODE], 0], rows.scores[job.whole[OUTPUT]]
+    order = rows.order[leaves.whole[leaf, SIDE]]
     for i in range(first, last):
-        scores[np.uint64(rows.rows[i])] += value
+        scores[np.uint64(order[i])] += value
 
 
 @njit_no_refcount

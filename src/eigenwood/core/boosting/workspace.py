@@ -14,7 +14,7 @@ HISTOGRAM_BYTES = 1 << 28  # that histograms of open nodes may take
 BLOCK = 16_384  # rows that are one task
 N_JOB, N_REAL = 16, 9
 
-START, END, DEPTH, SLOT, NODE, FEATURE, BIN, MISSING_LEFT = range(8)  # of a leaf, in whole numbers …
+START, END, DEPTH, SLOT, NODE, FEATURE, BIN, MISSING_LEFT, SIDE = range(9)  # of a leaf, in whole numbers …
 GAIN, COUNT, GRADIENT, HESSIAN, LEFT_COUNT, LEFT_GRADIENT, LEFT_HESSIAN, LOWER, UPPER = range(9)  # … and in real ones
 
 
@@ -26,8 +26,7 @@ class Rows(NamedTuple):
     gradients: np.ndarray  # (n_rows,)
     hessians: np.ndarray  # (n_rows,)
     words: np.ndarray  # (n_rows,) int64: gradient, hessian and 1, side by side
-    rows: np.ndarray  # (n_drawn,) uint32: those of a leaf stand together
-    spare: np.ndarray  # (n_drawn,) uint32
+    order: np.ndarray  # (2, n_drawn) uint32: rows of a leaf stand together, in the first order or in the second
     rest: np.ndarray  # (n_drawn,) what is left of the amounts, where leaves are order statistics
 
 
@@ -55,7 +54,7 @@ class Scan(NamedTuple):
 class Leaves(NamedTuple):
     """The leaves of the tree that grows."""
 
-    whole: np.ndarray  # (n_leaves, 8) int64 START … MISSING_LEFT
+    whole: np.ndarray  # (n_leaves, 9) int64 START … SIDE
     real: np.ndarray  # (n_leaves, 9) GAIN … UPPER
     listed: np.ndarray  # (n_leaves, 4) uint64
     allowed: np.ndarray  # (n_leaves, n_words) uint64: groups that have all features on the way to a leaf
@@ -85,8 +84,7 @@ def new_rows(n_rows: int, n_drawn: int, n_outputs: int, by_order: bool) -> Rows:
         gradients=np.zeros(n_rows),
         hessians=np.ones(n_rows),
         words=np.empty(n_rows, dtype=np.int64),
-        rows=np.empty(n_drawn, dtype=np.uint32),
-        spare=np.empty(n_drawn, dtype=np.uint32),
+        order=np.empty((2, n_drawn), dtype=np.uint32),
         rest=np.empty(n_drawn if by_order else 0),
     )
 
@@ -129,7 +127,7 @@ def new_scan(n_features: int, n_threads: int) -> Scan:
 def new_leaves(max_leaves: int, n_words: int) -> Leaves:
     """Return room for the leaves of a tree."""
     return Leaves(
-        whole=lazy_zeros((max_leaves, 8), np.int64),
+        whole=lazy_zeros((max_leaves, 9), np.int64),
         real=lazy_zeros((max_leaves, 9)),
         listed=lazy_zeros((max_leaves, LIST_WORDS), np.uint64),
         allowed=lazy_zeros((max_leaves, n_words), np.uint64),
