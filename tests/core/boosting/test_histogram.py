@@ -115,7 +115,7 @@ def test_a_word_has_room_for_every_sum():
     levels = (1 << BITS) - 1
     assert PACKED_ROWS * (levels + 1) <= 1 << (63 - int(histogram.GRADIENT_SHIFT))
     assert PACKED_ROWS * levels <= int(histogram.HESSIAN_MASK)
-    assert PACKED_ROWS <= int(histogram.COUNT_MASK)
+    assert int(histogram.COUNT_MASK) >= PACKED_ROWS
     assert int(histogram.HESSIAN_MASK) << int(histogram.HESSIAN_SHIFT) < 1 << int(histogram.GRADIENT_SHIFT)
 
 

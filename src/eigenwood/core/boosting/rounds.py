@@ -12,6 +12,7 @@ import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
 from eigenwood.core.boosting.grower import grow_tree
+from eigenwood.core.boosting.leaves import keep_in_order
 from eigenwood.core.boosting.losses import BY_ORDER, CUSTOM, HUBER, LONGEST_STEP, SOFTMAX, weighted_quantile
 from eigenwood.core.boosting.losses import FLAT as FLAT_LOSSES
 from eigenwood.core.boosting.tasks import (
@@ -174,6 +175,11 @@ def make_tree(b, root):
     write_values(b, root, n_leaves)
     if b.params.loss in BY_ORDER:
         run_job(b, ORDER, n_leaves, b.rows.rows.size)
+        if b.params.has_bounds:
+            last = root + n_nodes
+            keep_in_order(
+                b.nodes.whole[root:last], b.nodes.real[root:last], n_nodes, b.constraints.monotonic_cst, b.leaves.limits
+            )
     n_train, n_rows = b.job.whole[N_TRAIN], b.rows.gradients.size
     first = n_train
     if b.params.n_drawn == n_train and b.job.whole[REPEATS] == 0:
