@@ -43,7 +43,7 @@ def test_words_hold_whole_numbers_as_they_are():
 
 
 def test_as_many_rows_as_a_word_can_hold_do_not_overflow_it():
-    """Gradients and hessians as large as they get, of both signs, also if a product is rounded to just below -levels."""
+    """Gradients and hessians as large as they get, of both signs, also where -levels is rounded down."""
     levels = float((1 << BITS) - 1)
     for g in (levels, -levels - 1.0):
         words = words_of(np.full(PACKED_ROWS, g), np.full(PACKED_ROWS, levels), False)

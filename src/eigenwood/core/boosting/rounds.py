@@ -244,7 +244,7 @@ def write_values(b, root, n_leaves):
         if b.job.whole[FLAT] == 0:
             hessian = own[1] / real[HESSIAN_UNIT]
         value = -gradient / (hessian + params.l2) if hessian + params.l2 > TINY else 0.0
-        if b.job.whole[FLAT] == 0 and params.loss != CUSTOM:
+        if params.loss not in FLAT_LOSSES and params.loss != CUSTOM:
             value = min(max(value, -LONGEST_STEP), LONGEST_STEP)
         if params.has_bounds:
             unit = real[HESSIAN_SCALE] / real[GRADIENT_SCALE]
