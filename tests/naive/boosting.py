@@ -64,7 +64,7 @@ def cuts_of(values, weights, max_bins):
     distinct = sorted({v for v in values if not math.isnan(v)})
     if len(distinct) <= max_bins:
         return [(a + b) / 2 for a, b in zip(distinct, distinct[1:], strict=False)]
-    weight = {v: 0.0 for v in distinct}
+    weight = dict.fromkeys(distinct, 0.0)
     for v, w in zip(values, weights, strict=True):
         if not math.isnan(v):
             weight[v] += w

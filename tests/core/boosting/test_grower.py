@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import sparse
 
-from tests.core.boosting.cases import EXACT, boost, follow, predicted, same_bits, split_rows
+from tests.core.boosting.cases import EXACT, follow, split_rows
 from tests.naive import boosting as naive
 
 

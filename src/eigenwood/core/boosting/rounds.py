@@ -12,6 +12,7 @@ import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
 from eigenwood.core.boosting.grower import grow_tree
+from eigenwood.core.boosting.leaves import keep_in_order
 from eigenwood.core.boosting.losses import BY_ORDER, CUSTOM, HUBER, LONGEST_STEP, SOFTMAX, weighted_quantile
 from eigenwood.core.boosting.losses import FLAT as FLAT_LOSSES
 from eigenwood.core.boosting.tasks import (
@@ -48,7 +49,9 @@ from eigenwood.core.boosting.tasks import (
     run_job,
 )
 from eigenwood.core.boosting.types import (
+    LEFT,
     LIST_WORDS,
+    RIGHT,
     VALUE,
     WEIGHT,
     BoostNodes,
@@ -172,8 +175,14 @@ def make_tree(b, root):
         b.leaves.sums[i] = 0
     run_job(b, SUMS, n_tasks, b.rows.order.shape[1])
     write_values(b, root, n_leaves)
+    add_weights(b.nodes, root, n_nodes)
     if b.params.loss in BY_ORDER:
         run_job(b, ORDER, n_leaves, b.rows.order.shape[1])
+        if b.params.has_bounds:
+            last = root + n_nodes
+            keep_in_order(
+                b.nodes.whole[root:last], b.nodes.real[root:last], n_nodes, b.constraints.monotonic_cst, b.leaves.limits
+            )
     n_train, n_rows = b.job.whole[N_TRAIN], b.rows.gradients.size
     first = n_train
     if b.params.n_drawn == n_train and b.job.whole[REPEATS] == 0:
@@ -193,7 +202,7 @@ def write_scales(b):
         most, most_h = larger(job.block[block, MOST_GRADIENT], most), larger(job.block[block, MOST_HESSIAN], most_h)
     levels = np.float64(max(min(1 << b.params.scale_bits, MOST_SUM // n_drawn) - 1, 1))
     job.real[GRADIENT_SCALE] = levels / most
-    job.real[HESSIAN_SCALE] = 1.0 if job.whole[FLAT] != 0 else levels / most_h
+    job.real[HESSIAN_SCALE] = 1.0 if job.whole[FLAT] != 0 or most_h == TINY else levels / most_h
     job.real[L2] = b.params.l2 * job.real[HESSIAN_SCALE]
     job.real[LEAST_HESSIAN] = b.params.min_hessian * job.real[HESSIAN_SCALE]
     job.real[GAIN_UNIT] = job.real[HESSIAN_SCALE] / (job.real[GRADIENT_SCALE] * job.real[GRADIENT_SCALE])
@@ -237,14 +246,23 @@ def write_values(b, root, n_leaves):
         gradient, hessian = own[0] / real[GRADIENT_UNIT], n_rows
         if b.job.whole[FLAT] == 0:
             hessian = own[1] / real[HESSIAN_UNIT]
-        value = -gradient / (hessian + params.l2) if hessian + params.l2 > TINY else 0.0
-        if b.job.whole[FLAT] == 0 and params.loss != CUSTOM:
+        value = 0.0 if hessian + params.l2 <= TINY else -gradient / (hessian + params.l2)
+        if params.loss not in FLAT_LOSSES and params.loss != CUSTOM:
             value = min(max(value, -LONGEST_STEP), LONGEST_STEP)
         if params.has_bounds:
             unit = real[HESSIAN_SCALE] / real[GRADIENT_SCALE]
             value = min(max(value, b.leaves.real[leaf, LOWER] * unit), b.leaves.real[leaf, UPPER] * unit)
         b.nodes.real[at, VALUE] = params.learning_rate * value
         b.nodes.real[at, WEIGHT] = own[2] / real[WEIGHT_UNIT] if weighted else n_rows
+
+
+@njit_no_refcount
+def add_weights(nodes, root, n_nodes):
+    """Write the weights of inner nodes: those of their children."""
+    for at in range(root + n_nodes - 1, root - 1, -1):  # children before parents
+        if nodes.whole[at, LEFT] > 0:
+            left, right = root + nodes.whole[at, LEFT], root + nodes.whole[at, RIGHT]
+            nodes.real[at, WEIGHT] = nodes.real[left, WEIGHT] + nodes.real[right, WEIGHT]
 
 
 # ---- rounds from Python --------------------------------------------------------------------------------------------

@@ -60,6 +60,7 @@ class Leaves(NamedTuple):
     allowed: np.ndarray  # (n_leaves, n_words) uint64: groups that have all features on the way to a leaf
     open: np.ndarray  # (n_leaves,) int64: those that can be split
     sums: np.ndarray  # (3 n_leaves,) int64: gradients, hessians and weights, exact
+    limits: np.ndarray  # (n_nodes, 4) float64: where values are cut off, with monotonic constraints
     side: np.ndarray  # (n_nodes, 256) uint8: 1 where a code goes left
 
 
@@ -133,6 +134,7 @@ def new_leaves(max_leaves: int, n_words: int) -> Leaves:
         allowed=lazy_zeros((max_leaves, n_words), np.uint64),
         open=lazy_zeros((max_leaves,), np.int64),
         sums=lazy_zeros((3 * max_leaves,), np.int64),
+        limits=lazy_zeros((2 * max_leaves, 4)),
         side=lazy_zeros((2 * max_leaves, MOST_BINS), np.uint8),
     )
 
