@@ -39,8 +39,9 @@ ALIKE = 1e-6  # relative: stated losses have seven digits
 SAME_VALUE = 1e-7  # of the largest value of a tree
 SAME_GAINS = 5e-3  # of all gains, which are stated by rounded gradients
 SIGMAS = 3.0  # times the unit of rounding and √n: six standard deviations
-TINY = 1e-300
+TINY = 1e-150
 SEARCHED = 4  # nodes of a tree
+ROUND_SEED = 0xD1B54A32D192ED03
 CUT_SHORT = ("time_limit", "callback")
 
 
@@ -66,6 +67,11 @@ class BoostedRows(NamedTuple):
     is_category: np.ndarray  # (n_features,)
     cuts: list[np.ndarray]  # of each column of numbers
     most_alike: float  # the weight of the most frequent row, if weights count rows
+
+
+def are_counts(rows: BoostedRows) -> bool:
+    """Return whether weights count rows."""
+    return bool((rows.weights == np.round(rows.weights)).all())
 
 
 class NodeSums(NamedTuple):
@@ -135,7 +141,7 @@ def gradients_of(loss: int, alpha: float, delta: float, y: np.ndarray, scores: n
     if loss == HUBER:
         return np.clip(F - y, -delta, delta), ones
     if loss == QUANTILE:
-        return np.where(F > y, 1.0 - alpha, -alpha), ones
+        return np.where(y < F, 1.0 - alpha, -alpha), ones
     if loss == POISSON:
         return np.exp(F) - y, np.exp(F)
     if loss == LOGISTIC:
@@ -207,7 +213,7 @@ def question_gains(tree: Tree, sums: NodeSums, l2: float) -> np.ndarray:
 
 def odd_questions(tree: Tree, found: Any, sums: NodeSums, rows: BoostedRows) -> int:
     """Return how many questions are not at a cut between bins, or send what was never seen to the lighter side."""
-    n_odd = 0
+    n_odd, n_rows = 0, sums.weight if are_counts(rows) else sums.n_rows
     for node in np.flatnonzero(tree.left != LEAF):
         listed = slice(tree.category_start[node], tree.category_start[node + 1])
         if listed.stop > listed.start:
@@ -216,7 +222,7 @@ def odd_questions(tree: Tree, found: Any, sums: NodeSums, rows: BoostedRows) -> 
             cuts = rows.cuts[tree.feature[node]]
             at = np.searchsorted(cuts, tree.threshold[node])
             is_right = at < cuts.size and cuts[at] == tree.threshold[node]
-        left_heavier = sums.n_rows[tree.left[node]] > sums.n_rows[tree.right[node]]
+        left_heavier = n_rows[tree.left[node]] > n_rows[tree.right[node]]
         n_odd += not is_right or (not found.met_missing[node] and tree.default_left[node] != left_heavier)
     return n_odd
 
@@ -254,9 +260,9 @@ def shortfall_at(
     rounding: Rounding,
 ) -> float:
     """Return by how much the best cut of some columns gains more than the one that was made, beyond all rounding."""
-    w, n_all = rows.weights[node_rows], float(node_rows.size)
+    w = rows.weights[node_rows]
     own_g, own_h = w * g[node_rows], w * h[node_rows]
-    counts = w if (rows.weights == np.round(rows.weights)).all() else np.ones(node_rows.size)
+    counts = w if are_counts(rows) else np.ones(node_rows.size)
     G, H, C = own_g.sum(), own_h.sum(), counts.sum()
     worst = -np.inf
     for feature in features:
@@ -265,23 +271,22 @@ def shortfall_at(
         codes = np.searchsorted(rows.cuts[feature], x[known])
         n_bins = rows.cuts[feature].size
         left = [np.cumsum(np.bincount(codes, part[known], minlength=n_bins)) for part in (own_g, own_h, counts)]
-        gain, slack = best_cut(left, (G, H, C), params, rounding)
-        worst = max(worst, gain - chosen - slack)
-    return worst if n_all else -np.inf
+        worst = max(worst, best_cut(left, (G, H, C), params, rounding) - chosen)
+    return worst
 
 
-def best_cut(left: list[np.ndarray], total: tuple, params: BoostParams, rounding: Rounding) -> tuple[float, float]:
+def best_cut(left: list[np.ndarray], total: tuple, params: BoostParams, rounding: Rounding) -> float:
     """Return the gain of the best cut that was allowed whatever the rounding, less its error; missing rows go right."""
     (g, h, c), (G, H, C), l2 = left, total, params.l2
     _, dH = rounding.errors(np.full(c.size, C))
     least_h = params.min_hessian + (dH if params.loss not in FLAT else 0.0)
     allowed = (np.minimum(c, C - c) >= params.min_samples_leaf) & (np.minimum(h, H - h) >= least_h) & (c > 0) & (c < C)
     if not allowed.any():
-        return -np.inf, 0.0
+        return -np.inf
     worth = g**2 / np.maximum(h + l2, TINY) + (G - g) ** 2 / np.maximum(H - h + l2, TINY) - G**2 / max(H + l2, TINY)
     error = worst_gain_error(g, h, c, l2, rounding) + worst_gain_error(G - g, H - h, C - c, l2, rounding)
     at = int(np.argmax(np.where(allowed, worth - error, -np.inf)))
-    return float(worth[at] - error[at]), 0.0
+    return float(worth[at] - error[at])
 
 
 def searched_shortfall(
@@ -301,8 +306,8 @@ def searched_shortfall(
     others = rng.choice(questions[1:], min(SEARCHED - 1, questions.size - 1), replace=False)
     gains, worst = question_gains(tree, sums, params.l2), 0.0
     levels = (1 << params.scale_bits) - 1
-    is_flat = params.loss in FLAT and (rows.weights == np.round(rows.weights)).all()
-    scale = 1.0 if (rows.weights == np.round(rows.weights)).all() else float(rows.weights.max())
+    is_flat = params.loss in FLAT and are_counts(rows)
+    scale = 1.0 if are_counts(rows) else float(rows.weights.max())
     rounding = Rounding(
         scale * float(np.abs(g).max()) / levels, 0.0 if is_flat else scale * float(h.max()) / levels, rows.most_alike
     )
@@ -399,6 +404,25 @@ def gone_through(
     )  # fmt: skip
 
 
+def round_draw(seed: int, number: int, n_rows: int, n_wanted: int) -> np.ndarray:
+    """Return the rows that a round draws, each with the same chance: row i with the share that is still wanted."""
+    with np.errstate(over="ignore"):
+        first = scrambled(np.array([seed], dtype=np.uint64) ^ np.uint64(ROUND_SEED * (number + 1) % 2**64))
+        bits = scrambled(first + np.arange(n_rows, dtype=np.uint64))
+    chances, drawn = (bits >> np.uint64(11)).astype(np.float64) / 2.0**53, []
+    for i, chance in enumerate(chances.tolist()):
+        if chance * (n_rows - i) < n_wanted - len(drawn):
+            drawn.append(i)
+    return np.array(drawn, dtype=np.int64)
+
+
+def scrambled(bits: np.ndarray) -> np.ndarray:
+    """Return well-mixed bits (the finisher of SplitMix64)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
 def taken(rows: BoostedRows, inside: np.ndarray) -> BoostedRows:
     """Return some of the rows."""
     return rows if inside.size == rows.y.size else rows._replace(
@@ -409,8 +433,7 @@ def taken(rows: BoostedRows, inside: np.ndarray) -> BoostedRows:
 def counts_differ(tree: Tree, sums: NodeSums, rows: BoostedRows) -> int:
     """Return how many leaves have other rows or another weight than they say."""
     ends = tree.left == LEAF
-    are_counts = (rows.weights == np.round(rows.weights)).all()
-    n_rows = sums.weight if are_counts else sums.n_rows
+    n_rows = sums.weight if are_counts(rows) else sums.n_rows
     off = np.abs(tree.n_rows - n_rows) > 0.5
     off |= np.abs(tree.weight - sums.weight) > SAME_VALUE * np.maximum(sums.weight, TINY)
     return int(off[ends].sum())

@@ -87,7 +87,7 @@ def distinct_values(ordered):
 def last_of_bins(counts: np.ndarray, n_bins: int) -> np.ndarray:
     """Return the last value of each bin, so that bins have about the same weight."""
     up_to = np.cumsum(counts)
-    bins = np.ceil(up_to * n_bins / up_to[-1])
+    bins = np.minimum(np.ceil(up_to * n_bins / up_to[-1]), n_bins)  # a sum may be rounded up
     return np.flatnonzero(np.append(bins[1:] != bins[:-1], True))
 
 
