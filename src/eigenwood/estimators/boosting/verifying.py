@@ -69,9 +69,7 @@ def verify_boosting(model: GradientBoosting, X, y, sample_weight, deadline: Dead
     yield from round_claims(model._trained(setup.params.loss, error))
     stated = getattr(model, "train_score_", np.empty(0))
     found = found._replace(losses=factor * found.losses)
-    yield from found_claims(
-        found, stated, model.feature_gains_, setup.params.has_bounds, model.subsample == 1.0
-    )
+    yield from found_claims(found, stated, model.feature_gains_, setup.params.has_bounds)
     yield stated_claim(differing(model, data, learn, setup))
     deadline.check()
     if hasattr(model, "validation_score_"):
@@ -99,6 +97,7 @@ def boosted_rows(model: GradientBoosting, setup: Setup) -> BoostedRows:
         y=data.y,
         weights=weights,
         is_category=model.is_categorical_,
+        monotonic_cst=setup.constraints.monotonic_cst,
         cuts=[cuts.cuts[cuts.start[j] : cuts.start[j + 1]] for j in range(data.n_features())],
         most_alike=float(counts.max()) * float(weights.max() if setup.repeats else 1.0),
     )
