@@ -4,8 +4,8 @@
                                                                 │
     scores after it  ◄── + value of the leaf        value = - rate · Σg / (Σh + λ), or an order statistic of the rest
 
-It shares nothing with the code that grows trees: no histogram, no rounding, plain NumPy in float64. Splits were found in
-rounded gradients; with u the unit they were rounded to, a sum over n rows is off by at most n u, and by some u √n if
+It shares nothing with the code that grows trees: no histogram, no rounding, plain NumPy in float64. Splits were found
+in rounded gradients; with u the unit they were rounded to, a sum over n rows is off by at most n u, and by some u √n if
 the errors are those of a fair draw. No split may be better than the one chosen by more than that explains.
 """
 
@@ -97,6 +97,7 @@ class RoundsFound(NamedTuple):
     shortfall: float  # of the worst split that was looked at, as a share of its tree's gain
     n_searched: int
     n_broken: int  # questions that break an order
+    oob: np.ndarray  # (n_rounds, 2) loss of the rows that a round did not draw, before and after it
     scores: np.ndarray  # after the last round
 
 
@@ -384,7 +385,7 @@ def gone_through(
     ``looks_at`` has the numbers of the trees whose splits are searched.
     """
     scores, K, rng = start.copy(), start.shape[0], np.random.default_rng(seed)
-    losses, gains = [], np.zeros(rows.is_category.size)
+    losses, gains, oob = [], np.zeros(rows.is_category.size), []
     n_values = n_counts = n_questions = n_searched = n_broken = 0
     shortfall, everything = 0.0, np.arange(rows.y.size)
     delta, before = np.nan, scores
@@ -420,6 +421,12 @@ def gone_through(
             shortfall, n_searched = max(shortfall, lost), n_searched + n
         n_broken += broken_orders(tree, rows.monotonic_cst)
         scores[k] += tree.value[found.leaves, 0]
+        if k == K - 1 and picked is not None and params.loss != CUSTOM:
+            others = np.setdiff1d(everything, picked)
+            oob.append([
+                total_loss(params.loss, alphas, delta, rows.y[others], own[:, others], rows.weights[others])
+                for own in (before, scores)
+            ])  # fmt: skip
         if k == K - 1:
             if params.loss == HUBER:
                 delta = weighted_quantile(np.abs(rows.y - scores[0]), rows.weights, params.alpha)
@@ -427,7 +434,7 @@ def gone_through(
                 params.loss, alphas, delta, rows.y, scores, rows.weights
             ))  # fmt: skip
     return RoundsFound(
-        np.array(losses), gains, n_values, n_counts, n_questions, shortfall, n_searched, n_broken, scores
+        np.array(losses), gains, n_values, n_counts, n_questions, shortfall, n_searched, n_broken, np.array(oob), scores
     )  # fmt: skip
 
 
@@ -472,6 +479,14 @@ def values_differ(stated: np.ndarray, wanted: np.ndarray, has_bounds: bool) -> i
     return int((~(np.abs(stated - wanted) <= slack)).sum())
 
 
+def oob_claim(found: RoundsFound, stated: np.ndarray, improvement: np.ndarray) -> Claim:
+    """Return the claim that losses of rows that rounds did not draw are found again; earlier ones are not there."""
+    before, after = found.oob[-stated.size :].T
+    off = np.abs(stated - after) > ALIKE * np.maximum(np.abs(after), 1e-12)
+    off |= np.abs(improvement - (before - after)) > ALIKE * np.maximum(np.abs(before), 1e-12)
+    return at_most("out of bag", "losses of rows not drawn that are not found again", int(off.sum()), 0)
+
+
 def found_claims(
     found: RoundsFound, stated_losses: np.ndarray, stated_gains: np.ndarray, has_bounds: bool
 ) -> Iterator[Claim]:
@@ -486,7 +501,7 @@ def found_claims(
         off = np.abs(stated_losses - found.losses) > ALIKE * np.maximum(np.abs(found.losses), 1e-12)
         yield at_most("losses", "training losses that are not found again", int(off.sum()), 0)
     statement = "share of all gains by which feature_gains_ differ from those found again"
-    off = float(np.abs(stated_gains - found.gains).max()) / max(float(found.gains.sum()), TINY)
+    off = float(np.abs(stated_gains - found.gains).sum()) / max(float(found.gains.sum()), TINY)
     yield at_most("gains", statement, off if found.gains.sum() > TINY else float(stated_gains.any()), SAME_GAINS)
     if has_bounds:
         yield order_claim(found.n_broken)

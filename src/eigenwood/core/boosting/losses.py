@@ -225,7 +225,7 @@ def mean_loss(loss: int, y: np.ndarray, scores: np.ndarray, weights: np.ndarray,
         rest = np.abs(F - y)
         each = np.where(rest <= delta, 0.5 * rest**2, delta * (rest - 0.5 * delta))
     elif loss == QUANTILE:
-        each = (F - y) * np.where(F > y, 1.0 - alpha, -alpha)
+        each = (F - y) * np.where(y < F, 1.0 - alpha, -alpha)
     elif loss == POISSON:
         each = np.exp(F) - y * F
     elif loss == LOGISTIC:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from eigenwood.core.boosting.losses import EXPONENTIAL
 from eigenwood.core.forest.packing import tree_at
 from eigenwood.errors import InputError
 from eigenwood.estimators.boosting.faces import GradientBoosting
+from eigenwood.estimators.boosting.initial import fitted_init
 from eigenwood.estimators.boosting.input_checks import BoostData, check_query
 from eigenwood.estimators.boosting.params import DEVIANCES, round_count
 from eigenwood.estimators.boosting.setup import Setup, make_setup
 from eigenwood.estimators.boosting.stopping import best_round, row_marks, validation_split
+from eigenwood.estimators.state import other_attributes
 from eigenwood.estimators.tree.verifying import has_all_categories, has_seed, missing_in, stated_claim
 from eigenwood.estimators.watching import FINISHED, NO_GAIN, Deadline
 from eigenwood.proofs.boosting import (
@@ -23,6 +26,7 @@ from eigenwood.proofs.boosting import (
     BoostedRows,
     found_claims,
     gone_through,
+    oob_claim,
     round_claims,
     round_draw,
     total_loss,
@@ -68,12 +72,14 @@ def verify_boosting(model: GradientBoosting, X, y, sample_weight, deadline: Dead
     error = training_error(rows.y, found.scores[0], rows.weights) if setup.params.loss == EXPONENTIAL else 0.0
     yield from round_claims(model._trained(setup.params.loss, error))
     stated = getattr(model, "train_score_", np.empty(0))
-    found = found._replace(losses=factor * found.losses)
+    found = found._replace(losses=factor * found.losses, oob=factor * found.oob)
     yield from found_claims(found, stated, model.feature_gains_, setup.params.has_bounds)
-    yield stated_claim(differing(model, data, learn, setup))
+    yield stated_claim(differing(model, data, learn, X, sample_weight))
     deadline.check()
     if hasattr(model, "validation_score_"):
-        yield held_out_claim(model, held_out, X, setup, factor)
+        yield held_out_claim(model, learn if model.validation_fraction is None else held_out, X, setup, factor)
+    if hasattr(model, "oob_scores_"):
+        yield oob_claim(found, model.oob_scores_, model.oob_improvement_)
 
 
 def divided(model: GradientBoosting, data: BoostData) -> tuple[BoostData | None, BoostData | None]:
@@ -132,7 +138,7 @@ def searched_trees(model: GradientBoosting) -> set[int]:
 # ---- stated numbers -----------------------------------------------------------------------------------------------
 
 
-def differing(model: GradientBoosting, data: BoostData, learn: BoostData, setup: Setup) -> list[str]:
+def differing(model: GradientBoosting, data: BoostData, learn: BoostData, X: Any, sample_weight: Any) -> list[str]:
     """Return the names of fitted attributes that are not what the rows give."""
     is_number = ~model.is_categorical_
     n_kept, n_wanted = len(model), round_count(model)
@@ -142,17 +148,34 @@ def differing(model: GradientBoosting, data: BoostData, learn: BoostData, setup:
         "max_features_": model.max_features_ == model._feature_count(data.n_features()),
         "has_missing_": np.array_equal(model.has_missing_, missing_in(learn.mixed.X) & is_number),
         "n_held_out_": stops or model.n_held_out_ == 0,
-        "seed_": not has_seed(model) or model.warm_start or model.seed_ == seed_again(model, data),
+        "seed_": has_right_seed(model, data),
+        "init_models_": not hasattr(model, "init_models_") or is_same_init(model, X, learn, sample_weight),
         "stop_reason_": (model.stop_reason_ == FINISHED) == (n_kept == n_wanted)
         and (model.stop_reason_ != NO_GAIN or stops),
     }
     return [name for name, right in is_right.items() if not right]
 
 
-def seed_again(model: GradientBoosting, data: BoostData) -> int:
-    """Return what all draws follow from, drawn again."""
-    draws = model.n_held_out_ > 0 or model.subsample < 1.0 or model.max_features_ < data.n_features()
-    return int(integer_seeds(model.random_state, 1)[0]) if draws else 0
+def has_right_seed(model: GradientBoosting, data: BoostData) -> bool:
+    """Return whether all draws follow from the seed that can be drawn again; where nothing is drawn it is 0."""
+    if model.warm_start:
+        return True
+    if model.n_held_out_ == 0 and model.subsample == 1.0 and model.max_features_ == data.n_features():
+        return model.seed_ == 0
+    return not has_seed(model) or model.seed_ == int(integer_seeds(model.random_state, 1)[0])
+
+
+def is_same_init(model: GradientBoosting, X: Any, learn: BoostData, sample_weight: Any) -> bool:
+    """Return whether the estimator that boosting began with is what a fit to the same rows gives."""
+    own, has_weights = model.init_models_[0], sample_weight is not None or learn.weights.size > 0
+    if not isinstance(getattr(model.init, "random_state", 0), Integral):
+        return True  # it may have drawn what nobody can draw again; rounds that follow from it are checked
+    again = fitted_init(model, X, learn, has_weights)[0]
+    if type(again) is not type(own):
+        return False
+    if hasattr(own, "FITTED"):
+        return not other_attributes(own, again) and own.certificate_ == again.certificate_
+    return np.array_equal(own.predict(X), again.predict(X))
 
 
 def held_out_claim(model: GradientBoosting, held_out: BoostData | None, X: Any, setup: Setup, factor: float) -> Claim:
@@ -161,7 +184,7 @@ def held_out_claim(model: GradientBoosting, held_out: BoostData | None, X: Any, 
     statement = "scores of the rows held out that are not found again, and rounds after the best one"
     if held_out is None:
         return not_claimed(name, f"{statement}; X_val is not here", 0.0)
-    stopping, scores = model._stopping(held_out), []
+    stopping, scores = model._stopping(held_out, held_out, setup.data.n_rows()), []
     raw = start_scores(model, X, held_out)
     for number in range(-1, len(model)):
         for k in range(raw.shape[0] if number >= 0 else 0):
