@@ -27,6 +27,7 @@ import eigenwood
 from eigenwood.errors import InputError
 from eigenwood.estimators import watching
 from eigenwood.estimators.registry import BY_CLASS, ENTRIES
+from eigenwood.validation.boosting import FeatureGroups, Quantiles, Scorer
 from eigenwood.validation.categories import CategoricalFeatures
 from eigenwood.validation.ensembles import Learner, Metric
 from eigenwood.validation.params import (
@@ -182,6 +183,9 @@ def wrong_values(rule):
         CategoricalFeatures: ["from_names", 1, [0.5], [None], [["a"]], {"a": 1}, np.array([[0]])],
         Seed: [-1, 2**32, 0.5, "0", np.random.default_rng(0)],
         ClassWeights: ["fair", 1, [1, 2], np.array([1.0, 2.0])],
+        FeatureGroups: ["all", [], [0, 1], [[-1]], [["a"]], [[True]]],
+        Quantiles: [[], [0.5, 0.1], [0.0, 0.5], [[0.5]], ["0.5"]],
+        Scorer: ["nonsense", "", 1, ["accuracy"], BaseEstimator],
         Learner: ["tree", 1, BaseEstimator, BaseEstimator()],
         Metric: ["nonsense", "", 1, None, ["accuracy"], BaseEstimator],
     }

@@ -20,6 +20,8 @@ from eigenwood import (
     BaggingRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
     KernelPerceptron,
     Perceptron,
     PolynomialExpansion,
@@ -303,6 +305,55 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "random-forest-regression-poisson": labelled(
         RandomForestRegressor(3, criterion="poisson", min_samples_leaf=2, random_state=0),
         lambda X: np.column_stack([amounts(X) + 1.0, X + 1.0]),
+    ),
+    "gradient-boosting": labelled(
+        GradientBoostingClassifier(n_estimators=4, max_leaf_nodes=4), lambda X: WORDS[three(X)]
+    ),
+    "gradient-boosting-table": table_tree(GradientBoostingClassifier(n_estimators=2, class_weight="balanced")),
+    "gradient-boosting-exponential": labelled(
+        GradientBoostingClassifier(loss="exponential", n_estimators=4, subsample=0.75, random_state=0), two, SPARSE
+    ),
+    "gradient-boosting-early": labelled(
+        GradientBoostingClassifier(
+            n_estimators=6, early_stopping=True, validation_fraction=0.25, scoring="accuracy", random_state=0
+        ),
+        two,
+        named(rows()),
+    ),
+    "gradient-boosting-init": labelled(
+        GradientBoostingClassifier(init=DecisionTreeClassifier(max_depth=1, random_state=0), n_estimators=2), three
+    ),
+    "gradient-boosting-regression": labelled(GradientBoostingRegressor(n_estimators=5, max_depth=2), amounts),
+    "gradient-boosting-regression-missing": labelled(
+        GradientBoostingRegressor(
+            n_estimators=4, early_stopping=True, validation_fraction=0.25, categorical_features=[2], random_state=0
+        ),
+        lambda X: amounts(np.nan_to_num(X)),
+        with_holes(rows()),
+    ),
+    "gradient-boosting-regression-quantiles": labelled(
+        GradientBoostingRegressor(loss="quantile", alpha=[0.25, 0.75], n_estimators=3, max_bins=4),
+        amounts,
+        named(rows()),
+    ),
+    "gradient-boosting-regression-bounds": labelled(
+        GradientBoostingRegressor(
+            n_estimators=3, monotonic_cst=[1, 0, 0], interaction_cst=[[0, 1], [2]], min_samples_leaf=0.1
+        ),
+        amounts,
+    ),
+    "gradient-boosting-regression-init": labelled(
+        GradientBoostingRegressor(
+            init=DecisionTreeRegressor(max_depth=1, random_state=0),
+            n_estimators=2,
+            max_features=2,
+            subsample=0.8,
+            random_state=0,
+        ),
+        amounts,
+    ),
+    "gradient-boosting-regression-poisson": labelled(
+        GradientBoostingRegressor(loss="poisson", n_estimators=3, l2_regularization=1.0), lambda X: amounts(X) + 1.0
     ),
     "polynomial-expansion": transforming(PolynomialExpansion(), rows()),
     "polynomial-expansion-plain": transforming(

@@ -16,6 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from eigenwood.errors import InputError
 from eigenwood.estimators.bagging import BaggingClassifier, BaggingRegressor
 from eigenwood.estimators.bagging.verifying import verify_bagging
+from eigenwood.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from eigenwood.estimators.boosting.verifying import verify_boosting
 from eigenwood.estimators.encoder import TableEncoder, verify_encoder
 from eigenwood.estimators.expansion import PolynomialExpansion, verify_expansion
 from eigenwood.estimators.forest import RandomForestClassifier, RandomForestRegressor
@@ -36,6 +38,7 @@ from eigenwood.validation.state import check_state
 from eigenwood.validation.targets import check_training
 
 CLASSIFICATION, REGRESSION, TRANSFORMATION = "classification", "regression", "transformation"
+LARGE_TREES = {"n_estimators": 200, "max_leaf_nodes": 31, "max_depth": None, "min_samples_leaf": 20}
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,22 @@ ENTRIES = (
     ),
     Entry("bagging", BaggingClassifier, CLASSIFICATION, verify_bagging, takes_tables=True),
     Entry("bagging-regression", BaggingRegressor, REGRESSION, verify_bagging, takes_tables=True),
+    Entry(
+        "gradient-boosting",
+        GradientBoostingClassifier,
+        CLASSIFICATION,
+        verify_boosting,
+        ({}, LARGE_TREES),
+        takes_tables=True,
+    ),
+    Entry(
+        "gradient-boosting-regression",
+        GradientBoostingRegressor,
+        REGRESSION,
+        verify_boosting,
+        ({}, LARGE_TREES),
+        takes_tables=True,
+    ),
 )
 
 BY_CLASS = {entry.estimator.__name__: entry for entry in ENTRIES}

@@ -74,7 +74,9 @@ def check_one_amount(who: str, n_columns: int) -> None:
 def check_two_classes(who: str, loss: str, n_classes: int) -> None:
     """Raise unless a loss for two classes has two."""
     if n_classes != 2:
-        raise InputError(f"{who}: loss={loss!r} requires 2 classes; got {n_classes}.")
+        raise InputError(
+            f"{who}: loss={loss!r} is only suitable for a binary classification problem; got {n_classes} classes."
+        )
 
 
 def check_class_masses(who: str, labels: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> None:
@@ -83,15 +85,6 @@ def check_class_masses(who: str, labels: np.ndarray, codes: np.ndarray, weights:
     if (mass <= 0).any():
         lost = labels[mass <= 0].tolist()[0]
         raise InputError(f"{who}: class_weight must be above 0 for every class; got 0 for {lost!r}.")
-
-
-def check_whole_weights(who: str, are_whole: bool, min_weight_fraction_leaf: float) -> None:
-    """Raise if leaves are to have a least weight, and weights do not count rows."""
-    if min_weight_fraction_leaf > 0 and not are_whole:
-        raise InputError(
-            f"{who}: min_weight_fraction_leaf must be 0 unless weights are whole numbers; "
-            f"got {min_weight_fraction_leaf}."
-        )
 
 
 # ---- constraints --------------------------------------------------------------------------------------------------
@@ -186,6 +179,12 @@ def check_init_takes_weights(who: str, init: Any, takes_weights: bool) -> None:
             f"{who}: The initial estimator {type(init).__name__} does not support sample weights, and sample_weight "
             "must be None with it; got weights."
         )
+
+
+def check_init_method(who: str, init: Any, method: str) -> None:
+    """Raise if an estimator to begin with does not predict what boosting begins with."""
+    if hasattr(init, "fit") and not hasattr(init, method):
+        raise InputError(f"{who}: init must be an estimator with {method}; got {type(init).__name__}.")
 
 
 def check_init_with_warm_start(who: str, init: Any, warm_start: bool) -> None:

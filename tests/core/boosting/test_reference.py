@@ -31,7 +31,9 @@ def rival_scores(loss, X, y, weights, **settings):
         model = HistGradientBoostingClassifier(**common).fit(X, y, sample_weight=weights)
         return np.atleast_2d(model.decision_function(X).T)
     names = {"squared": "squared_error", "absolute": "absolute_error"}
-    model = HistGradientBoostingRegressor(loss=names.get(loss, loss), quantile=0.3 if loss == "quantile" else None, **common)
+    model = HistGradientBoostingRegressor(
+        loss=names.get(loss, loss), quantile=0.3 if loss == "quantile" else None, **common
+    )
     found = model.fit(X, y, sample_weight=weights).predict(X)[None]
     return np.log(found) if loss == "poisson" else found
 

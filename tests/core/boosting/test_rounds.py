@@ -200,7 +200,7 @@ def test_drawn_rows_are_as_many_as_wanted_and_each_as_likely():
     times = np.zeros(40)
     for t in range(n_rounds):
         nodes, _ = found.run.go_on(t, 1)
-        own = found.run.work.rows.rows
+        own = found.run.work.rows.order[0]
         assert nodes.whole[0, 5] == own.size == 10
         assert np.unique(own).size == 10
         times[own] += 1

@@ -13,7 +13,9 @@ def grown(n_rounds=3, n_categories=300):
     """Return trees over numbers, some missing, and more categories than bins."""
     rng = np.random.default_rng(0)
     n_rows = 900
-    X = np.column_stack([rng.normal(size=n_rows), rng.integers(n_categories, size=n_rows), rng.integers(3, size=n_rows)])
+    X = np.column_stack(
+        [rng.normal(size=n_rows), rng.integers(n_categories, size=n_rows), rng.integers(3, size=n_rows)]
+    )
     X[rng.random(n_rows) < 0.2, 0] = np.nan
     X[0, 1] = n_categories - 1
     y = np.where(np.isnan(X[:, 0]), 1.0, X[:, 0]) + rng.normal(size=n_categories)[X[:, 1].astype(int)]

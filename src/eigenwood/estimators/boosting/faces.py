@@ -70,6 +70,7 @@ from eigenwood.validation.targets import check_counts, labels_from_scores
 from eigenwood.validation.threads import thread_count
 from eigenwood.validation.trees import check_category_lists
 
+CONTINUED = ("forest_", "feature_gains_", "train_score_", "oob_scores_", "oob_improvement_")  # by a warm start
 TREES_AT_ONCE = 32  # whose leaves are found together when predictions are wanted after each round
 
 
@@ -105,7 +106,7 @@ class GradientBoosting(Watched, BaseEstimator):
                 return self
             seed = self._seed(data, X_val is not None)
             learn, held_out = self._divide(data, seed, X_val, y_val, sample_weight_val)
-            inits = fitted_init(self, X, learn)
+            inits = fitted_init(self, X, learn, sample_weight is not None or learn.weights.size > 0)
             baseline = self.baseline_ if n_earlier > 0 else self._baseline(learn)
             setup = make_setup(self, learn, held_out, seed, thread_count(type(self).__name__, self.n_jobs))
             start = self._start_scores(setup, baseline, inits, n_earlier, X, X_val)
@@ -113,7 +114,7 @@ class GradientBoosting(Watched, BaseEstimator):
                 setup,
                 start,
                 n_earlier,
-                self._stopping(held_out),
+                self._stopping(learn, held_out, data.n_rows()),
                 self.loss if callable(self.loss) else None,
                 getattr(self, "validation_score_", np.empty(0)) if n_earlier > 0 else np.empty(0),
             )
@@ -124,8 +125,7 @@ class GradientBoosting(Watched, BaseEstimator):
                 "n_held_out_": 0 if held_out is None or X_val is not None else held_out.n_rows(),
                 **({"init_models_": inits} if inits else {}),
             }
-            earlier = {name: getattr(self, name) for name in ("forest_", "feature_gains_", "train_score_")
-                       if n_earlier > 0 and hasattr(self, name)}  # fmt: skip
+            earlier = {name: vars(self)[name] for name in CONTINUED if n_earlier > 0 and name in vars(self)}
             outcome = watch.follow(
                 rounds.steps(round_count(self), is_watched(self)),
                 max_rounds=round_count(self) - n_earlier,
@@ -177,6 +177,8 @@ class GradientBoosting(Watched, BaseEstimator):
         if not stops_early(self, data.n_rows(), X_val is not None):
             return data, None
         check_scorable(who, callable(self.loss), self.scoring)
+        if X_val is None and self.validation_fraction is None:
+            return data, None
         if X_val is not None:
             return data, check_query(self, data.mixed.categories, data.labels, X_val, y_val, sample_weight_val)
         learn, held_out = (data.taken(rows) for rows in validation_split(who, data, self.validation_fraction, seed))
@@ -212,12 +214,13 @@ class GradientBoosting(Watched, BaseEstimator):
             later = init_scores(who, inits[0], other, setup.params.loss, baseline.size)[data.places[setup.n_train :]]
         return scores + np.vstack([given[places], later]).T
 
-    def _stopping(self, held_out: BoostData | None) -> Stopping | None:
+    def _stopping(self, learn: BoostData, held_out: BoostData | None, n_rows: int) -> Stopping | None:
         """Return when boosting stops early; None if it does not."""
-        if held_out is None:
+        if not stops_early(self, n_rows, held_out is not None):
             return None
-        metric = None if self.scoring == LOSS else self._metric(held_out)
-        return Stopping(patience_of(self, PATIENCE), float(self.tol), metric)
+        by_training = held_out is None
+        metric = None if self.scoring == LOSS else self._metric(learn if held_out is None else held_out)
+        return Stopping(patience_of(self, PATIENCE), float(self.tol), by_training, metric)
 
     def _metric(self, held_out: BoostData) -> Callable[[np.ndarray], float]:
         """Return what scores the rows held out, given their raw scores."""
@@ -254,6 +257,11 @@ class GradientBoosting(Watched, BaseEstimator):
             attributes["train_score_"] = found.losses
         if found.scores is not None:
             attributes["validation_score_"] = found.scores
+        if found.oob is not None:
+            unknown = np.zeros(rounds.n_earlier)  # where earlier rounds drew nothing
+            attributes["oob_scores_"] = np.append(earlier.get("oob_scores_", unknown), found.oob[:, 1])
+            gains = found.oob[:, 0] - found.oob[:, 1]
+            attributes["oob_improvement_"] = np.append(earlier.get("oob_improvement_", unknown), gains)
         if earlier:
             attributes["forest_"] = joined(earlier["forest_"], found.forest)
             attributes["feature_gains_"] = earlier["feature_gains_"] + found.gains
@@ -372,6 +380,12 @@ class GradientBoosting(Watched, BaseEstimator):
         return self.n_estimators_
 
     @property
+    def oob_score_(self) -> float:
+        """The loss of the rows that the last round did not draw."""
+        check_is_fitted(self)
+        return float(self.oob_scores_[-1])
+
+    @property
     def n_trees_per_iteration_(self) -> int:
         """The number of trees of a round: one for each score of a row."""
         check_is_fitted(self)
@@ -436,11 +450,13 @@ class GradientBoosting(Watched, BaseEstimator):
 class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     """Add trees one by one, each of which follows the gradient of the loss where the others have left it.
 
-    Like :class:`sklearn.ensemble.GradientBoostingRegressor` and :class:`sklearn.ensemble.HistGradientBoostingRegressor`,
-    with the parameters and attributes of both. Differences: (1) trees grow from one table of bytes, and their splits
-    are found in sums of whole numbers: the same bits for any number of threads; (2) categories and missing values are
-    used as they are, and sparse rows stay sparse; (3) several quantiles in one model, which never cross; (4) a loss may
-    be a function; (5) early stopping keeps the best round; (6) ``time_limit``, callbacks and a ``certificate_``.
+    Like :class:`sklearn.ensemble.GradientBoostingRegressor` and
+    :class:`sklearn.ensemble.HistGradientBoostingRegressor`, with the parameters and attributes of both. Differences:
+    (1) trees grow from one table of bytes, and their splits are found in sums of whole numbers: the same bits for any
+    number of threads; (2) a leaf moves the scores of curved losses by at most 4 times the learning rate; (3) categories
+    and missing values are used as they are, and sparse rows stay sparse; (4) several quantiles in one model, which never
+    cross; (5) a loss may be a function; (6) early stopping keeps the best round; (7) ``time_limit``, callbacks and a
+    ``certificate_``.
 
     Parameters
     ----------
@@ -465,8 +481,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         Where boosting begins: at the predictions of an estimator, at 0, or at the best constant.
     max_depth : int or None, default=3
         The most questions on the way to a leaf; None is no limit.
-    validation_fraction : float or int, default=0.1
-        The rows held out to stop by, as a share or as a number.
+    validation_fraction : float, int or None, default=0.1
+        The rows held out to stop by, as a share or as a number; None stops by the training rows.
     n_iter_no_change : int or None, default=None
         Stop after so many rounds without a gain on the rows held out; a number alone makes boosting stop early.
     tol : float, default=1e-4
@@ -492,13 +508,17 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
 
     Attributes
     ----------
-    n_estimators_, n_iter_, n_trees_per_iteration_, n_features_in_, feature_names_in_, feature_importances_, estimators_,
-    init_, max_features_
+    n_estimators_, n_iter_, n_trees_per_iteration_, n_features_in_, feature_names_in_, feature_importances_,
+    estimators_, init_, max_features_
         As in scikit-learn; importances are by gain.
     train_score_ : ndarray of shape (n_rounds,)
         The loss of the training rows after each round, to seven digits.
+    oob_scores_, oob_improvement_ : ndarray of shape (n_rounds,)
+        The loss of the rows that a round did not draw, and by how much the round lowered it, where ``subsample`` is
+        below 1; ``oob_score_`` is that of the last round.
     validation_score_ : ndarray of shape (n_rounds + 1,)
-        How good the rows held out were predicted, before the first round and after each: minus the loss, or ``scoring``.
+        How well the rows held out were predicted, before the first round and after each: minus the loss, or
+        ``scoring``.
     baseline_ : ndarray of shape (n_trees_per_iteration_,)
         The scores that boosting began with.
     feature_gains_ : ndarray of shape (n_features,)
@@ -613,8 +633,8 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
     """Add trees one by one to the scores of the classes, each of which follows the gradient of the loss.
 
     Like :class:`sklearn.ensemble.GradientBoostingClassifier` and
-    :class:`sklearn.ensemble.HistGradientBoostingClassifier`, with the parameters and attributes of both; it differs from
-    them as :class:`GradientBoostingRegressor` does from its twins.
+    :class:`sklearn.ensemble.HistGradientBoostingClassifier`, with the parameters and attributes of both; it differs
+    from them as :class:`GradientBoostingRegressor` does from its twins.
 
     Parameters
     ----------
@@ -632,9 +652,9 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
     ----------
     classes_, n_classes_
         As in scikit-learn.
-    n_estimators_, n_iter_, n_trees_per_iteration_, n_features_in_, feature_names_in_, feature_importances_, estimators_,
-    init_, max_features_, train_score_, validation_score_, baseline_, feature_gains_, categories_, is_categorical_,
-    has_missing_, stop_reason_, certificate_
+    n_estimators_, n_iter_, n_trees_per_iteration_, n_features_in_, feature_names_in_, feature_importances_,
+    estimators_, init_, max_features_, train_score_, validation_score_, oob_scores_, oob_improvement_, baseline_,
+    feature_gains_, categories_, is_categorical_, has_missing_, stop_reason_, certificate_
         As in :class:`GradientBoostingRegressor`.
 
     Examples
@@ -729,7 +749,8 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
 
     def predict(self, X):
         """Return the class with the highest score for each row of X."""
-        return labels_from_scores(self.classes_, self.decision_function(X))
+        scores = self.decision_function(X)
+        return labels_from_scores(self.classes_, scores)
 
     def predict_proba(self, X):
         """Return the shares of the classes for each row of X."""

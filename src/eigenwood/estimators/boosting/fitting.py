@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenwood.core.boosting.losses import CUSTOM
+from eigenwood.core.boosting.tasks import DELTA
 from eigenwood.core.boosting.trees import trees_of
 from eigenwood.core.boosting.types import FEATURE, GAIN, LEFT, BoostNodes
 from eigenwood.core.forest.packing import Forest, pack_batch
@@ -20,6 +21,7 @@ from eigenwood.core.tree.criteria import SQUARED_ERROR
 from eigenwood.estimators.boosting.params import DEVIANCES
 from eigenwood.estimators.boosting.setup import Setup
 from eigenwood.estimators.boosting.stopping import best_round, stop_round
+from eigenwood.proofs.boosting import total_loss
 from eigenwood.validation.boosting import check_gradients
 
 SECONDS = 0.03  # between two looks at the clock
@@ -41,6 +43,7 @@ class Stopping(NamedTuple):
 
     patience: int
     tol: float
+    by_training: bool  # nothing is held out
     metric: Callable[[np.ndarray], float] | None  # scores of the rows held out, (n_outputs, n_rows) → how good they are
 
 
@@ -61,12 +64,14 @@ class Rounds:
         self._run, self._nodes, self._losses = setup.run(), list[BoostNodes](), list[np.ndarray]()
         first = self._run.start(start)
         self._factor = 2.0 if setup.params.loss in DEVIANCES else 1.0
+        self._oob = list[tuple[float, float]]()
         self._scores: list[float] = [*earlier_scores] or ([self._score(first)] if stopping else [])
 
     def steps(self, n_rounds: int, by_one: bool) -> Iterator[Step]:
         """Yield after each call; ``n_rounds`` are wanted in all, earlier ones counted."""
         done, n_together = self.n_earlier, 1
-        by_one |= self.setup.is_by_round() or (self._stopping is not None and self._stopping.metric is not None)
+        by_one |= self.setup.is_by_round() or self.setup.has_out_of_bag()
+        by_one |= self._stopping is not None and self._stopping.metric is not None
         while True:
             n = 1 if by_one else min(n_together, n_rounds - done, self._most_rounds())
             seconds = self._make(done, n)
@@ -84,12 +89,28 @@ class Rounds:
         start = perf_counter()
         if self._loss is not None:
             self._follow(self._loss)
+        before = self._run.work.rows.scores.copy() if self.setup.has_out_of_bag() else None
         nodes, losses = self._run.go_on(first, n)
+        if before is not None:
+            self._oob.append(self._out_of_bag(before))
         self._nodes.append(nodes)
         self._losses.append(losses)
         if self._stopping is not None:
             self._scores += [self._score(own) for own in losses]
         return perf_counter() - start
+
+    def _out_of_bag(self, before: np.ndarray) -> tuple[float, float]:
+        """Return the loss, before and after a round, of the rows that it did not draw."""
+        setup, rows = self.setup, self._run.work.rows
+        is_out = np.arange(setup.data.n_rows()) < setup.n_train
+        is_out[rows.rows] = False
+        delta, weights = float(self._run.work.job.real[DELTA]), setup.data.row_weights()[is_out]
+
+        def loss(scores: np.ndarray) -> float:
+            own = total_loss(setup.params.loss, setup.alphas, delta, setup.data.y[is_out], scores[:, is_out], weights)
+            return self._factor * own
+
+        return loss(before), loss(rows.scores)
 
     def _follow(self, loss: Callable[[np.ndarray, np.ndarray], Any]) -> None:
         """Hand the gradients of the user's loss on; rows held out have none."""
@@ -104,8 +125,9 @@ class Rounds:
         """Return how good the scores at hand are for the rows held out."""
         assert self._stopping is not None
         if self._stopping.metric is None:
-            return -steady(self._factor * losses[1])
-        return self._stopping.metric(self._run.work.rows.scores[:, self.setup.n_train :])
+            return -steady(self._factor * losses[0 if self._stopping.by_training else 1])
+        first = 0 if self._stopping.by_training else self.setup.n_train
+        return self._stopping.metric(self._run.work.rows.scores[:, first:])
 
     def _stop_round(self) -> int | None:
         assert self._stopping is not None
@@ -130,6 +152,7 @@ class Rounds:
             gains=gains_of(nodes, self.setup.data.n_features()),
             losses=steady(self._factor * losses) if has_loss else None,
             scores=None if self._stopping is None else np.array(self._scores[: n_rounds + 1]),
+            oob=np.array(self._oob[:n_new]) if self._oob else None,
         )
 
 
@@ -140,6 +163,7 @@ class RoundsResult(NamedTuple):
     gains: np.ndarray  # (n_features,)
     losses: np.ndarray | None  # of training rows after each round
     scores: np.ndarray | None  # of rows held out, before the first round and after each
+    oob: np.ndarray | None  # (n_rounds, 2) loss of rows not drawn, before and after each round
 
 
 def steady(losses: Any) -> Any:

@@ -16,16 +16,16 @@ from eigenwood.validation.ensembles import part_of
 LEAST_SHARE = float(np.finfo(np.float64).eps)  # of a class, so that it has a logarithm
 
 
-def fitted_init(model: Any, X: Any, learn: BoostData) -> list:
+def fitted_init(model: Any, X: Any, learn: BoostData, has_weights: bool) -> list:
     """Return the estimator of ``init``, fitted to the rows to learn from; none where there is no estimator."""
     if model.init is None or isinstance(model.init, str):
         return []
     init = clone(model.init)
     y = learn.y if learn.labels is None else learn.labels[learn.y.astype(np.int64)]
     weights = {}
-    if learn.weights.size:
+    if has_weights:
         check_init_takes_weights(type(model).__name__, init, has_fit_parameter(init, "sample_weight"))
-        weights = {"sample_weight": learn.weights}
+        weights = {"sample_weight": learn.row_weights()}
     return [init.fit(part_of(X, learn.places, None), y, **weights)]
 
 

@@ -21,10 +21,10 @@ from eigenwood.validation.boosting import (
     check_bounded_loss,
     check_class_masses,
     check_groups,
+    check_init_method,
     check_init_with_warm_start,
     check_one_amount,
     check_two_classes,
-    check_whole_weights,
 )
 from eigenwood.validation.categories import Mixed, seen_only
 from eigenwood.validation.targets import (
@@ -78,6 +78,7 @@ class BoostData(NamedTuple):
 def check_choices(model: Any) -> None:
     """Raise if parameters exclude each other; warn of one that scikit-learn will remove."""
     who = type(model).__name__
+    check_init_method(who, model.init, "predict_proba" if isinstance(model, ClassifierMixin) else "predict")
     check_bounded_loss(who, model.loss, model.monotonic_cst)
     check_init_with_warm_start(who, model.init, model.warm_start)
     if model.criterion != NO_CRITERION:
@@ -99,7 +100,6 @@ def check_training(model: Any, X: Any, y: Any, sample_weight: Any) -> BoostData:
         who, model.monotonic_cst, n_outputs=1, class_lists=classes, categories=data.mixed.categories
     )  # fmt: skip
     check_groups(who, feature_groups(model.interaction_cst, data.n_features()), data.n_features())
-    check_whole_weights(who, data.are_counts(), model.min_weight_fraction_leaf)
     return data
 
 
@@ -148,7 +148,7 @@ def checked_amounts(model: Any, y: Any, n_rows: int) -> np.ndarray:
     """Return one amount for each row, which the loss can take."""
     amounts = check_amounts(model, y, n_rows)
     check_one_amount(type(model).__name__, amounts.shape[1])
-    if np.ndim(y) == 2:
+    if getattr(y, "ndim", 1) == 2:
         warnings.warn(COLUMN_GIVEN, DataConversionWarning, stacklevel=6)
     if model.loss == POISSON_LOSS:
         check_counts(model, amounts)

@@ -61,7 +61,7 @@ BOOSTING_PARAMS = {
     "max_features": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(), Choice(tuple(FEATURE_COUNTS))),
     "verbose": AnyOf(Flag(), Number(at_least=0, whole=True)),
     "warm_start": Flag(),
-    "validation_fraction": AnyOf(Number(at_least=1, whole=True), Share(below=1)),
+    "validation_fraction": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(below=1)),
     "n_iter_no_change": AnyOf(Nothing(), Number(at_least=1, whole=True)),
     "tol": Number(at_least=0),
     "ccp_alpha": Number(at_least=0, at_most=0),
@@ -87,6 +87,8 @@ BOOSTING_STATE = {
     "init_models_": Models("n_inits"),
     "train_score_": Array("f", ("n_rounds",)),
     "validation_score_": Array("f", ("n_scores",)),
+    "oob_scores_": Array("f", ("n_rounds",)),
+    "oob_improvement_": Array("f", ("n_rounds",)),
     "feature_gains_": Array("f", ("n_features",)),
     "max_features_": COUNT,
     "n_held_out_": COUNT,
@@ -96,7 +98,9 @@ BOOSTING_STATE = {
     "seed_": Scalar(Number(at_least=0, at_most=2**32 - 1, whole=True)),
     **FIT_STATE,
 }
-SOMETIMES = frozenset({"init_models_", "train_score_", "validation_score_"})  # attributes that not every model has
+SOMETIMES = frozenset(
+    {"init_models_", "train_score_", "validation_score_", "oob_scores_", "oob_improvement_"}
+)  # attributes that not every model has
 
 
 def loss_code(model: Any, n_classes: int) -> int:

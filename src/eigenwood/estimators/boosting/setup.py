@@ -44,6 +44,10 @@ class Setup(NamedTuple):
         """Return whether something must be computed from all scores before each round."""
         return self.params.loss in (HUBER, CUSTOM)
 
+    def has_out_of_bag(self) -> bool:
+        """Return whether rounds leave rows out whose loss is known."""
+        return self.params.n_drawn < self.n_train and not self.repeats and self.params.loss != CUSTOM
+
     def run(self) -> BoostingRun:
         """Return the run that makes the rounds."""
         data, n_threads = self.data, self.n_threads
@@ -86,8 +90,7 @@ def boost_params(model: Any, learn: BoostData, repeats: bool, seed: int) -> Boos
     weights, n_classes = learn.row_weights(), learn.n_classes()
     total = float(weights.sum())
     n_meant = int(total) if repeats else learn.n_rows()
-    least = row_count(model.min_samples_leaf, n_meant)
-    n_least = max(least, math.ceil(model.min_weight_fraction_leaf * n_meant), 1)
+    n_least = max(row_count(model.min_samples_leaf, n_meant), rows_of_weight(model.min_weight_fraction_leaf, learn), 1)
     loss = loss_code(model, n_classes)
     return BoostParams(
         loss=loss,
@@ -109,6 +112,14 @@ def boost_params(model: Any, learn: BoostData, repeats: bool, seed: int) -> Boos
         seed=np.uint64(seed),
         min_samples_split=row_count(model.min_samples_split, n_meant),
     )
+
+
+def rows_of_weight(share: float, learn: BoostData) -> int:
+    """Return how many rows have a share of all weight, whichever they are: the lightest ones have it."""
+    if learn.weights.size == 0 or is_repeated(learn):
+        return math.ceil(share * learn.row_weights().sum())
+    up_to = np.cumsum(np.sort(learn.weights))
+    return int(np.searchsorted(up_to, share * up_to[-1] * (1.0 - 1e-12))) + 1 if share > 0 else 0
 
 
 def least_hessian(loss: int, learn: BoostData, total: float) -> float:
