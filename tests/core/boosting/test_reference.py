@@ -1,4 +1,4 @@
-"""Scikit-learn's HistGradientBoosting, where every distinct number has a bin: the same scores, but for what is rounded."""
+"""Scikit-learn's HistGradientBoosting, where every distinct number has a bin: the same scores but for rounding."""
 
 import numpy as np
 import pytest

@@ -100,8 +100,8 @@ def make_rounds(b, first_round, n_rounds, losses):
     n_nodes = b.nodes.start[0]
     for t in range(n_rounds):
         b.job.whole[ROUND] = first_round + t
-        draw_rows(b, first_round + t)
         for k in range(b.params.n_outputs):
+            draw_rows(b, first_round + t)  # the same for all trees of a round; the one before has moved them
             b.job.whole[OUTPUT] = k
             if b.params.loss == SOFTMAX:
                 run_job(b, CLASS, block_count(b), b.rows.gradients.size)

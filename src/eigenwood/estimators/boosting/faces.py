@@ -453,10 +453,10 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     Like :class:`sklearn.ensemble.GradientBoostingRegressor` and
     :class:`sklearn.ensemble.HistGradientBoostingRegressor`, with the parameters and attributes of both. Differences:
     (1) trees grow from one table of bytes, and their splits are found in sums of whole numbers: the same bits for any
-    number of threads; (2) a leaf moves the scores of curved losses by at most 4 times the learning rate; (3) categories
-    and missing values are used as they are, and sparse rows stay sparse; (4) several quantiles in one model, which never
-    cross; (5) a loss may be a function; (6) early stopping keeps the best round; (7) ``time_limit``, callbacks and a
-    ``certificate_``.
+    number of threads; (2) a leaf moves the scores of curved losses by at most 4 times the learning rate; (3)
+    categories and missing values are used as they are, and sparse rows stay sparse; (4) several quantiles in one
+    model, which never cross; (5) a loss may be a function; (6) early stopping keeps the best round; (7)
+    ``time_limit``, callbacks and a ``certificate_``.
 
     Parameters
     ----------
