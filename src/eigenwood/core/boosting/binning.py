@@ -221,6 +221,8 @@ def boost_table(
         row_hash=hashes_of(codes),
         bin_start=ends_of([-(-width // PADDING) * PADDING for width in widths]),
         column=column,
+        features=np.argsort(column, kind="stable"),
+        feature_start=np.searchsorted(np.sort(column), PER_WORD * np.arange(codes.shape[0] + 1)),
         first_code=first_code,
         n_bins=np.array([found.n_bins for found in columns], dtype=np.int64),
         common=common,

@@ -11,10 +11,9 @@ import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
 from eigenwood.core.bits import have_common
-from eigenwood.core.boosting.histogram import subtract
 from eigenwood.core.boosting.split import NO_GAIN, write_sides
 from eigenwood.core.boosting.tasks import (
-    FEATURES_AT_ONCE,
+    COUNTED,
     FIRST,
     GAIN_UNIT,
     HISTOGRAM,
@@ -23,11 +22,13 @@ from eigenwood.core.boosting.tasks import (
     LEAF,
     MOVE,
     N_THREADS,
+    NOBODY,
     NUMBER,
     OTHER_LEAF,
     PARTITION,
+    REDUCED,
     ROOT,
-    SCAN,
+    SEARCH,
     join_histograms,
     run_job,
 )
@@ -79,7 +80,8 @@ def grow_tree(b, seed):
         take_slot(b, 0)
         count_rows(b, 0)
         write_totals(b, 0)
-        n_open = find_splits(b, 0, -1, seed, n_open)
+        want_splits(b, 0, NOBODY, True, False)
+        n_open = find_splits(b, seed, n_open)
     while n_open > 0 and n_leaves < params.max_leaves:
         n_open, leaf = taken_leaf(leaves, n_open, params.best_first)
         split_leaf(b, leaf, n_leaves, n_nodes)
@@ -165,8 +167,8 @@ def count_rows(b, leaf):
     """Fill the histogram of a leaf from its rows."""
     n_rows = b.leaves.whole[leaf, END] - b.leaves.whole[leaf, START]
     b.job.whole[LEAF] = leaf
-    n_groups = b.table.codes.shape[0]
-    run_job(b, HISTOGRAM, -(-n_rows // BLOCK) * n_groups, n_rows * n_groups)
+    n_groups, n_columns = b.table.codes.shape[0], b.table.bin_start.size - 1
+    run_job(b, HISTOGRAM, -(-n_rows // BLOCK) * n_groups, n_rows * n_columns // 3)
     slot, number, n_threads = b.leaves.whole[leaf, SLOT], b.job.whole[NUMBER], b.job.whole[N_THREADS]
     join_histograms(b.table, b.histograms, slot, number, n_threads)
 
@@ -186,19 +188,29 @@ def write_totals(b, leaf):
 
 
 @njit_no_refcount
-def find_splits(b, leaf, other, seed, n_open):
-    """Find the best splits of one leaf or two, which have histograms; return how many leaves are open then."""
-    n_parts = -(-b.table.column.size // FEATURES_AT_ONCE)
-    b.job.whole[LEAF], b.job.whole[OTHER_LEAF] = leaf, other
-    n_leaves = 1 if other < 0 else 2
-    for which in range(n_leaves):
-        if b.params.max_features < b.table.column.size:
-            own = leaf if which == 0 else other
+def want_splits(b, leaf, other, left, right):
+    """Write which leaves are to be looked at, of one or two whose histograms are there."""
+    job, wanted = b.job.whole, b.scan.wanted
+    job[LEAF], job[OTHER_LEAF], job[COUNTED], job[REDUCED] = leaf, other, NOBODY, NOBODY
+    wanted[0], wanted[1] = left, right
+
+
+@njit_no_refcount
+def find_splits(b, seed, n_open):
+    """Find the best splits of the wanted ones of two leaves; return how many leaves are open then."""
+    job, n_bins, counted = b.job.whole, b.table.bin_start[-1], b.job.whole[COUNTED]
+    work = n_bins * (2 * (b.scan.wanted[0] + b.scan.wanted[1]) + (job[REDUCED] != NOBODY))
+    if counted != NOBODY:
+        work += (b.leaves.whole[counted, END] - b.leaves.whole[counted, START]) * (b.table.bin_start.size - 1) // 3
+    for which in range(2):
+        if b.scan.wanted[which] != 0 and b.params.max_features < b.table.column.size:
+            own = job[LEAF] if which == 0 else job[OTHER_LEAF]
             own_seed = splitmix64(seed + np.uint64(b.leaves.whole[own, NODE]))
             draw_features(b.scan.is_drawn[which], b.params, b.constraints.allowed, b.leaves.allowed[own], own_seed)
-    run_job(b, SCAN, n_parts * n_leaves, b.table.bin_start[-1] * n_leaves)
-    for which in range(n_leaves):
-        n_open = keep_best(b, which, leaf if which == 0 else other, n_open)
+    run_job(b, SEARCH, b.table.codes.shape[0], work)
+    for which in range(2):
+        if b.scan.wanted[which] != 0:
+            n_open = keep_best(b, which, job[LEAF] if which == 0 else job[OTHER_LEAF], n_open)
     return n_open
 
 
@@ -338,18 +350,20 @@ def look_at_children(b, leaf, new_leaf, seed, n_open):
     if parent == NO_SLOT:
         take_slot(b, large)
         count_rows(b, large)
-        take_slot(b, small)
-        count_rows(b, small)
     else:
         whole[large, SLOT] = parent
-        take_slot(b, small)
+    take_slot(b, small)
+    is_large = whole[small, END] - whole[small, START] > BLOCK  # so that its rows are shared out by blocks
+    if is_large:
         count_rows(b, small)
-        subtract(b.histograms.slots[whole[small, SLOT]], b.histograms.slots[parent])
-    if left and right:
-        n_open = find_splits(b, leaf, new_leaf, seed, n_open)
-    else:
-        n_open = find_splits(b, leaf if left else new_leaf, -1, seed, n_open)
-        give_slot_back(b, new_leaf if left else leaf)
+    want_splits(b, leaf, new_leaf, left, right)
+    b.job.whole[COUNTED] = NOBODY if is_large else small
+    b.job.whole[REDUCED] = NOBODY if parent == NO_SLOT else large
+    n_open = find_splits(b, seed, n_open)
+    if not left:
+        give_slot_back(b, leaf)
+    if not right:
+        give_slot_back(b, new_leaf)
     free = b.histograms.free
     if free[free.size - 1] < 2:  # none is left for the next two: these are counted again when their turn comes
         give_slot_back(b, leaf)

@@ -114,8 +114,9 @@ def add_group(source, bin_start, group, out):
 
 
 @njit_no_refcount
-def subtract(part, whole):
-    """Leave in ``whole`` what is not in ``part``: a node without one child is the other."""
+def subtract(part, bin_start, group, whole):
+    """Leave in ``whole`` what is not in ``part``, for one group: a node without one child is the other."""
+    first, last = bin_start[8 * group], bin_start[min(8 * group + 8, bin_start.size - 1)]
     for k in range(3):
-        for b in range(whole.shape[1]):
+        for b in range(first, last):
             whole[k, b] -= part[k, b]

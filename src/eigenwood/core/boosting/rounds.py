@@ -61,10 +61,10 @@ from eigenwood.core.boosting.types import (
     Constraints,
 )
 from eigenwood.core.boosting.workspace import (
-    BLOCK,
     END,
     LOWER,
     NODE,
+    ROW_BLOCK,
     START,
     UPPER,
     most_leaves,
@@ -104,9 +104,9 @@ def make_rounds(b, first_round, n_rounds, losses):
             draw_rows(b, first_round + t)  # the same for all trees of a round; the one before has moved them
             b.job.whole[OUTPUT] = k
             if b.params.loss == SOFTMAX:
-                run_job(b, CLASS, block_count(b), b.rows.gradients.size)
+                run_job(b, CLASS, block_count(b), 2 * b.rows.gradients.size)
             elif b.params.n_outputs > 1:
-                run_job(b, GRADIENTS, block_count(b), b.rows.gradients.size)
+                run_job(b, GRADIENTS, block_count(b), 3 * b.rows.gradients.size)
             n_nodes = make_tree(b, n_nodes)
             b.nodes.start[t * b.params.n_outputs + k + 1] = n_nodes
         b.job.whole[OUTPUT] = 0
@@ -118,18 +118,18 @@ def make_rounds(b, first_round, n_rounds, losses):
 def block_count(b):
     """Return how many blocks of rows there are: of training rows, and of others."""
     n_train, n_rows = b.job.whole[N_TRAIN], b.rows.gradients.size
-    return -(-n_train // BLOCK) + -(-(n_rows - n_train) // BLOCK)
+    return -(-n_train // ROW_BLOCK) + -(-(n_rows - n_train) // ROW_BLOCK)
 
 
 @njit_no_refcount
 def write_losses(b, losses):
     """Write gradients of the scores at hand, and the sums of the losses of training and of validation rows."""
     losses[0] = losses[1] = 0.0
-    n_train_blocks = -(-b.job.whole[N_TRAIN] // BLOCK)
+    n_train_blocks = -(-b.job.whole[N_TRAIN] // ROW_BLOCK)
     n_outputs = 1 if b.params.loss == SOFTMAX else b.params.n_outputs
     for k in range(n_outputs - 1, -1, -1):
         b.job.whole[OUTPUT] = k
-        run_job(b, GRADIENTS, block_count(b), b.rows.gradients.size)
+        run_job(b, GRADIENTS, block_count(b), 3 * b.rows.gradients.size)
         for block in range(block_count(b)):
             losses[0 if block < n_train_blocks else 1] += b.job.block[block, LOSS]
 
@@ -165,7 +165,7 @@ def write_repeated(weights, n_rows, rows):
 def make_tree(b, root):
     """Grow a tree on the gradients at hand, give its leaves their values, and add those to the scores of all rows."""
     write_scales(b)
-    run_job(b, WORDS, block_count(b), b.rows.gradients.size)
+    run_job(b, WORDS, block_count(b), 2 * b.rows.gradients.size)
     b.job.whole[ROOT] = root
     number = b.job.whole[ROUND] * b.params.n_outputs + b.job.whole[OUTPUT]
     tree_seed = splitmix64(b.params.seed ^ (TREE_SEED * np.uint64(number + 1)))
@@ -177,7 +177,7 @@ def make_tree(b, root):
     write_values(b, root, n_leaves)
     add_weights(b.nodes, root, n_nodes)
     if b.params.loss in BY_ORDER:
-        run_job(b, ORDER, n_leaves, b.rows.order.shape[1])
+        run_job(b, ORDER, n_leaves, 20 * b.rows.order.shape[1])
         if b.params.has_bounds:
             last = root + n_nodes
             keep_in_order(
@@ -190,7 +190,7 @@ def make_tree(b, root):
     else:
         first = 0
     b.job.whole[FIRST], b.job.whole[LAST] = first, n_rows
-    run_job(b, WALK, -(-(n_rows - first) // BLOCK), n_rows - first)
+    run_job(b, WALK, -(-(n_rows - first) // ROW_BLOCK), 10 * (n_rows - first))
     return root + n_nodes
 
 
@@ -198,7 +198,7 @@ def make_tree(b, root):
 def write_scales(b):
     """Write by how much gradients and hessians are multiplied to become whole, for histograms and for leaves."""
     job, most, most_h, n_drawn = b.job, TINY, TINY, b.rows.order.shape[1]
-    for block in range(-(-job.whole[N_TRAIN] // BLOCK)):
+    for block in range(-(-job.whole[N_TRAIN] // ROW_BLOCK)):
         most, most_h = larger(job.block[block, MOST_GRADIENT], most), larger(job.block[block, MOST_HESSIAN], most_h)
     levels = np.float64(max(min(1 << b.params.scale_bits, MOST_SUM // n_drawn) - 1, 1))
     job.real[GRADIENT_SCALE] = levels / most
@@ -230,8 +230,8 @@ def write_leaf_tasks(b, n_leaves):
     n = 0
     for leaf in range(n_leaves):
         first, last = b.leaves.whole[leaf, START], b.leaves.whole[leaf, END]
-        for start in range(first, last, BLOCK):
-            b.job.tasks[n, 0], b.job.tasks[n, 1], b.job.tasks[n, 2] = leaf, start, min(start + BLOCK, last)
+        for start in range(first, last, ROW_BLOCK):
+            b.job.tasks[n, 0], b.job.tasks[n, 1], b.job.tasks[n, 2] = leaf, start, min(start + ROW_BLOCK, last)
             n += 1
     return n
 

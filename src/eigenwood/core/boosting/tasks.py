@@ -2,7 +2,7 @@
 
 GRADIENTS, SHARES, CLASS, WORDS     blocks of rows: losses and gradients, then whole numbers
 HISTOGRAM                           a block of a leaf's rows, for one group of columns
-SCAN                                some features of one of two nodes
+SEARCH                              one group of columns: histograms of one or two leaves, and their best cuts
 PARTITION, MOVE                     a block of a leaf's rows: to their sides, and together
 SUMS, ORDER, UPDATE                 a block of rows of one leaf, or a leaf: its value, and new scores
 WALK                                a block of rows that the tree was not grown from
@@ -16,7 +16,7 @@ import numpy as np
 
 from eigenwood.compiling import njit_no_refcount, njit_refcount
 from eigenwood.core.bits import have_common
-from eigenwood.core.boosting.histogram import add_group, add_to_histogram, clear, write_words
+from eigenwood.core.boosting.histogram import add_group, add_to_histogram, clear, subtract, write_words
 from eigenwood.core.boosting.leaves import leaf_quantile
 from eigenwood.core.boosting.losses import (
     CUSTOM,
@@ -49,6 +49,7 @@ from eigenwood.core.boosting.workspace import (
     HESSIAN,
     LOWER,
     NODE,
+    ROW_BLOCK,
     SIDE,
     SLOT,
     START,
@@ -67,19 +68,18 @@ from eigenwood.core.crew import (
 from eigenwood.core.distinct import splitmix64
 from eigenwood.core.fetching import fetch
 
-GRADIENTS, CLASS, WORDS, HISTOGRAM, SCAN, PARTITION, MOVE, SUMS, ORDER, UPDATE, WALK = range(11)
+GRADIENTS, CLASS, WORDS, HISTOGRAM, SEARCH, PARTITION, MOVE, SUMS, ORDER, UPDATE, WALK = range(11)
 # what a job is about, in whole numbers …
-KIND, OUTPUT, LEAF, OTHER_LEAF, FIRST, LAST, NUMBER, ROUND, N_TRAIN, ROOT, FLAT, N_THREADS, FOR_LEAVES, REPEATS = range(
-    14
-)
+KIND, OUTPUT, LEAF, OTHER_LEAF, COUNTED, REDUCED, FIRST, LAST = range(8)
+NUMBER, ROUND, N_TRAIN, ROOT, FLAT, N_THREADS, REPEATS = range(8, 15)
 DELTA, GRADIENT_SCALE, HESSIAN_SCALE, GRADIENT_UNIT, HESSIAN_UNIT, WEIGHT_UNIT, L2, LEAST_HESSIAN, GAIN_UNIT = range(
     9
 )  # … and in real ones
 LOSS, MOST_GRADIENT, MOST_HESSIAN = range(3)
-FEATURES_AT_ONCE = 4
+NOBODY = -1
 ROWS_AHEAD = 32  # whose numbers are asked for before their turn
 WITHOUT_SIGN = np.int64(np.iinfo(np.int64).max)
-WORTH_SHARING = 4096  # rows or bins: fewer are done before somebody else has begun
+WORTH_SHARING = 8000  # nanoseconds, roughly: less is done before somebody else has begun
 
 
 class Boosting(NamedTuple):
@@ -99,11 +99,11 @@ class Boosting(NamedTuple):
 
 
 @njit_no_refcount
-def run_job(b, kind, n_tasks, n_items):
-    """Do all tasks of a job, with whoever helps if they have enough to do: rows, or bins."""
+def run_job(b, kind, n_tasks, work):
+    """Do all tasks of a job, with whoever helps if it is ``work`` enough, in nanoseconds."""
     b.job.whole[KIND] = kind
     b.job.whole[NUMBER] += 1
-    if n_tasks == 1 or n_items < WORTH_SHARING or b.job.whole[N_THREADS] == 1:
+    if n_tasks == 1 or work < WORTH_SHARING or b.job.whole[N_THREADS] == 1:
         for task in range(n_tasks):
             do_task(b, 0, task)
         return
@@ -138,8 +138,8 @@ def do_task(b, thread, task):
     kind = b.job.whole[KIND]
     if kind == HISTOGRAM:
         histogram_task(b.table, b.rows, b.histograms, b.leaves.whole, b.job.whole, thread, task)
-    elif kind == SCAN:
-        scan_task(b.table, b.params, b.constraints, b.histograms.slots, b.scan, b.leaves, b.job, thread, task)
+    elif kind == SEARCH:
+        search_task(b, thread, task)
     elif kind == PARTITION:
         partition_task(b.table, b.rows, b.leaves, b.job, task)
     elif kind == MOVE:
@@ -167,9 +167,9 @@ def do_task(b, thread, task):
 def block_of(job, n_rows, task):
     """Return where a block of rows begins and ends: training rows come first, and no block has rows of both kinds."""
     n_train = job.whole[N_TRAIN]
-    n_blocks = -(-n_train // BLOCK)
-    first = task * BLOCK if task < n_blocks else n_train + (task - n_blocks) * BLOCK
-    return first, min(first + BLOCK, n_train if task < n_blocks else n_rows)
+    n_blocks = -(-n_train // ROW_BLOCK)
+    first = task * ROW_BLOCK if task < n_blocks else n_train + (task - n_blocks) * ROW_BLOCK
+    return first, min(first + ROW_BLOCK, n_train if task < n_blocks else n_rows)
 
 
 @njit_no_refcount
@@ -268,17 +268,8 @@ def histogram_task(table, rows, histograms, leaves, job, thread, task):
     if histograms.stamp[thread, group] != job[NUMBER]:
         histograms.stamp[thread, group] = job[NUMBER]
         clear(out, table.bin_start, group)
-    add_to_histogram(
-        table.codes,
-        group,
-        rows.words,
-        rows.order[leaves[leaf, SIDE]],
-        first,
-        last,
-        table.bin_start,
-        histograms.packed[thread],
-        out,
-    )
+    order, packed = rows.order[leaves[leaf, SIDE]], histograms.packed[thread]
+    add_to_histogram(table.codes, group, rows.words, order, first, last, table.bin_start, packed, out)
 
 
 @njit_no_refcount
@@ -293,16 +284,37 @@ def join_histograms(table, histograms, slot, number, n_threads):
 
 
 @njit_no_refcount
-def scan_task(table, params, constraints, slots, scan, leaves, job, thread, task):
-    """Look for the best cuts of some features of one of two leaves."""
-    n_features = table.column.size
-    n_parts = -(-n_features // FEATURES_AT_ONCE)
-    which, part = task // n_parts, task % n_parts
-    leaf = job.whole[LEAF] if which == 0 else job.whole[OTHER_LEAF]
+def search_task(b, thread, group):
+    """Complete the histograms of a group of columns, as far as they are wanted, and find the best cuts of its features.
+
+    The rows of the leaf COUNTED are counted; the leaf REDUCED has the histogram of its parent, and keeps what is left
+    without its sibling.
+    """
+    job, leaves, slots, bin_start = b.job.whole, b.leaves.whole, b.histograms.slots, b.table.bin_start
+    counted, reduced = job[COUNTED], job[REDUCED]
+    if counted != NOBODY:
+        out, order = slots[leaves[counted, SLOT]], b.rows.order[leaves[counted, SIDE]]
+        clear(out, bin_start, group)
+        add_to_histogram(
+            b.table.codes, group, b.rows.words, order, leaves[counted, START], leaves[counted, END], bin_start,
+            b.histograms.packed[thread], out,
+        )  # fmt: skip
+    if reduced != NOBODY:
+        sibling = job[OTHER_LEAF] if reduced == job[LEAF] else job[LEAF]
+        subtract(slots[leaves[sibling, SLOT]], bin_start, group, slots[leaves[reduced, SLOT]])
+    for which in range(2):
+        leaf = job[LEAF] if which == 0 else job[OTHER_LEAF]
+        if b.scan.wanted[which] != 0:
+            find_cuts(b.table, b.params, b.constraints, slots, b.scan, b.leaves, b.job, thread, group, which, leaf)
+
+
+@njit_no_refcount
+def find_cuts(table, params, constraints, slots, scan, leaves, job, thread, group, which, leaf):
+    """Find the best cuts of the features of a group of columns at a leaf."""
     histogram, own, sums = slots[leaves.whole[leaf, SLOT]], leaves.real[leaf], scan.sums[thread]
     total = (own[COUNT], own[HESSIAN], own[GRADIENT])
     l2, least = job.real[L2], job.real[LEAST_HESSIAN]
-    for f in range(part * FEATURES_AT_ONCE, min((part + 1) * FEATURES_AT_ONCE, n_features)):
+    for f in table.features[table.feature_start[group] : table.feature_start[group + 1]]:
         scan.real[which, f, 0] = NO_GAIN
         if scan.is_drawn[which, f] == 0:
             continue
@@ -461,8 +473,8 @@ def update_task(rows, leaves, nodes, job, task):
 @njit_no_refcount
 def walk_task(table, rows, leaves, nodes, job, task):
     """Add the values of their leaves to the scores of some rows that go through the tree by their codes."""
-    first = job.whole[FIRST] + task * BLOCK
-    last, root = min(first + BLOCK, job.whole[LAST]), job.whole[ROOT]
+    first = job.whole[FIRST] + task * ROW_BLOCK
+    last, root = min(first + ROW_BLOCK, job.whole[LAST]), job.whole[ROOT]
     scores, codes, whole = rows.scores[job.whole[OUTPUT]], table.codes, nodes.whole
     for i in range(first, last):
         node = np.int64(0)

@@ -30,6 +30,8 @@ class BoostTable(NamedTuple):
     row_hash: np.ndarray  # (n_rows,) uint64: the same for rows with the same codes
     bin_start: np.ndarray  # (n_columns + 1,) int64: where the bins of a column begin in a histogram
     column: np.ndarray  # (n_features,) int64
+    features: np.ndarray  # (n_features,) int64: in the order of their columns
+    feature_start: np.ndarray  # (n_groups + 1,) int64: where the features of a group begin in that order
     first_code: np.ndarray  # (n_features,) int64: where a feature begins among the codes of a shared column
     n_bins: np.ndarray  # (n_features,) int64, that of missing numbers included
     common: np.ndarray  # (n_features,) int64: the bin that is not stored; -1 in a column of its own

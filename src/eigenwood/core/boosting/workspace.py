@@ -11,7 +11,8 @@ from eigenwood.core.crew import new_crew
 from eigenwood.core.memory import lazy_zeros
 
 HISTOGRAM_BYTES = 1 << 28  # that histograms of open nodes may take
-BLOCK = 16_384  # rows that are one task
+BLOCK = 16_384  # rows of a leaf that are one task, where tasks have something of their own to write to
+ROW_BLOCK = 4096  # rows that are one task elsewhere
 N_JOB, N_REAL = 16, 9
 
 START, END, DEPTH, SLOT, NODE, FEATURE, BIN, MISSING_LEFT, SIDE = range(9)  # of a leaf, in whole numbers …
@@ -45,6 +46,7 @@ class Scan(NamedTuple):
 
     sums: np.ndarray  # (n_threads, 4, 256) float64: of bins up to each; and gains
     order: np.ndarray  # (n_threads, 256) int64: bins of categories
+    wanted: np.ndarray  # (2,) uint8: which of two leaves are looked at
     is_drawn: np.ndarray  # (2, n_features) uint8: features that are looked at
     real: np.ndarray  # (2, n_features, 4) GAIN, LEFT_COUNT …
     whole: np.ndarray  # (2, n_features, 2) int64: bin, side of missing numbers
@@ -73,7 +75,7 @@ class Job(NamedTuple):
     tasks: np.ndarray  # (n_tasks, 3) int64: leaf, first place, last place
     n_left: np.ndarray  # (n_blocks,) int64
     block: np.ndarray  # (n_blocks, 4) float64: loss, largest gradient, largest hessian
-    room: np.ndarray  # (n_threads, 3 · BLOCK) float64
+    room: np.ndarray  # (n_threads, 3 · ROW_BLOCK) float64
     bits: np.ndarray  # (n_threads, STRIP) int64
 
 
@@ -118,6 +120,7 @@ def new_scan(n_features: int, n_threads: int) -> Scan:
     return Scan(
         sums=np.empty((n_threads, 4, MOST_BINS)),
         order=np.empty((n_threads, MOST_BINS), dtype=np.int64),
+        wanted=np.zeros(2, dtype=np.uint8),
         is_drawn=np.ones((2, n_features), dtype=np.uint8),
         real=np.empty((2, n_features, 4)),
         whole=np.empty((2, n_features, 2), dtype=np.int64),
@@ -141,7 +144,7 @@ def new_leaves(max_leaves: int, n_words: int) -> Leaves:
 
 def new_job(n_rows: int, max_leaves: int, n_threads: int, strip: int) -> Job:
     """Return what a leader and its helpers share."""
-    n_blocks = n_rows // BLOCK + 3
+    n_blocks = n_rows // ROW_BLOCK + 3
     return Job(
         crew=new_crew(),
         whole=np.zeros(N_JOB, dtype=np.int64),
@@ -149,6 +152,6 @@ def new_job(n_rows: int, max_leaves: int, n_threads: int, strip: int) -> Job:
         tasks=lazy_zeros((n_blocks + max_leaves, 3), np.int64),
         n_left=np.zeros(n_blocks, dtype=np.int64),
         block=np.zeros((n_blocks, 4)),
-        room=np.empty((n_threads, 3 * min(BLOCK, n_rows))),
+        room=np.empty((n_threads, 3 * min(ROW_BLOCK, n_rows))),
         bits=np.empty((n_threads, strip), dtype=np.int64),
     )
