@@ -21,7 +21,7 @@ from eigenwood.core.kernels.functions import KERNELS, Kernel
 from eigenwood.core.kernels.source import KernelValues
 from eigenwood.core.margin import kernel_perceptron, perceptron, scores
 from eigenwood.core.rows import rows_of
-from eigenwood.core.threads import ahead, one_blas_thread, results_in_turn, results_of, row_blocks
+from eigenwood.core.threads import ahead, helped, one_blas_thread, results_in_turn, results_of, row_blocks
 
 THREADS = (1, 2, 8)
 
@@ -133,6 +133,81 @@ def test_whoever_leaves_has_no_tasks_begun_any_more_and_blas_as_it_was(n_threads
 
 
 # ---- one item ahead ----------------------------------------------------------------------------------------------
+
+
+def test_helpers_have_numbers_and_run_beside_what_is_inside():
+    begun, numbers = threading.Barrier(4, timeout=10), []
+
+    def work(number):
+        numbers.append((number, threading.get_ident()))
+        begun.wait()
+
+    with helped(work, 3):
+        begun.wait()  # would time out if not all three had come
+    assert sorted(number for number, _ in numbers) == [1, 2, 3]
+    assert len({thread for _, thread in numbers} | {threading.get_ident()}) == 4
+
+
+def test_without_helpers_nobody_comes():
+    with helped(lambda number: pytest.fail("nobody was asked"), 0):
+        pass
+
+
+def test_helpers_that_have_not_begun_when_it_ends_never_do():
+    may_end, begun, done = threading.Event(), threading.Barrier(4, timeout=10), []
+
+    def hold(number):
+        begun.wait()
+        may_end.wait(10)
+
+    def keep_all_threads():
+        with helped(hold, 3):
+            may_end.wait(10)
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(keep_all_threads)
+        begun.wait()
+        with helped(done.append, 3):  # the same three threads, which are not free
+            pass
+        may_end.set()
+        other.result(10)
+    with helped(lambda number: None, 3):
+        pass
+    assert done == []
+
+
+def test_an_error_inside_comes_out_when_helpers_are_done():
+    begun, done = threading.Event(), []
+
+    def work(number):
+        begun.set()
+        time.sleep(0.01)
+        done.append(number)
+
+    with pytest.raises(ZeroDivisionError), helped(work, 1):
+        begun.wait(10)
+        raise ZeroDivisionError
+    assert done == [1]
+
+
+def test_an_error_of_a_helper_comes_out():
+    begun = threading.Event()
+
+    def work(number):
+        begun.set()
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), helped(work, 1):
+        begun.wait(10)
+
+
+def test_tasks_may_have_helpers_of_their_own():
+    def task(_):
+        come = threading.Event()
+        with helped(lambda number: come.set(), 2):
+            return come.wait(10)
+
+    assert results_of(task, range(4), 2) == [True] * 4
 
 
 @given(st.lists(st.integers() | st.none()))

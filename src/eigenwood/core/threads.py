@@ -88,6 +88,9 @@ def helped(work: Callable[[int], None], n_helpers: int) -> Iterator[None]:
             for future in futures:
                 future.cancel()
             wait(futures)
+        for future in futures:
+            if not future.cancelled():
+                future.result()  # an error of a helper comes out
 
 
 @contextmanager
