@@ -169,6 +169,8 @@ def test_helpers_that_have_not_begun_when_it_ends_never_do():
         begun.wait()
         with helped(done.append, 3):  # the same three threads, which are not free
             pass
+        assert not may_end.is_set()
+        assert not other.done()  # nobody waited for them
         may_end.set()
         other.result(10)
     with helped(lambda number: None, 3):
@@ -184,9 +186,12 @@ def test_an_error_inside_comes_out_when_helpers_are_done():
         time.sleep(0.01)
         done.append(number)
 
-    with pytest.raises(ZeroDivisionError), helped(work, 1):
-        begun.wait(10)
-        raise ZeroDivisionError
+    def fail_when_begun():
+        with helped(work, 1):
+            assert not begun.wait(10), "inside"
+
+    with pytest.raises(AssertionError, match="inside"):
+        fail_when_begun()
     assert done == [1]
 
 

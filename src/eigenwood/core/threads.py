@@ -61,9 +61,7 @@ def results_in_turn(work: Callable[[Task], Result], tasks: Sequence[Task], n_thr
                 for future in futures:
                     yield future.result()
             finally:
-                for future in futures:
-                    future.cancel()
-                wait(futures)
+                wait_for_begun(futures)
 
 
 @contextmanager
@@ -85,12 +83,19 @@ def helped(work: Callable[[int], None], n_helpers: int) -> Iterator[None]:
         try:
             yield
         finally:
-            for future in futures:
-                future.cancel()
-            wait(futures)
-        for future in futures:
-            if not future.cancelled():
-                future.result()  # an error of a helper comes out
+            begun = wait_for_begun(futures)
+        for future in begun:
+            future.result()  # an error of a helper comes out
+
+
+def wait_for_begun(futures: Sequence[Future[Result]]) -> list[Future[Result]]:
+    """Wait for tasks that have begun, and return them; the others never begin.
+
+    A cancelled one counts as done when a thread would have taken it, and all of them may be busy for somebody else.
+    """
+    begun = [future for future in futures if not future.cancel()]
+    wait(begun)
+    return begun
 
 
 @contextmanager
