@@ -65,7 +65,7 @@ def table_of(X, categories=(), max_bins=255, weights=NONE, n_threads=1) -> tuple
     """Return the coded table, what its bins are, and how many categories each feature has."""
     counts = np.array([int(X[:, j].max()) + 1 if j in categories else -1 for j in range(X.shape[1])])
     cuts = learn_cuts(X, counts, weights, max_bins, n_threads)
-    return boost_table(X, cuts, counts, n_threads), cuts, counts
+    return boost_table(X, cuts, counts, n_threads, weights), cuts, counts
 
 
 def constraints_of(n_features, monotonic_cst=(), groups=()) -> Constraints:
@@ -94,9 +94,9 @@ def new_run(
 
 def boost(X, y, loss="squared", n_rounds=1, *, categories=(), max_bins=255, base=None, **settings) -> Boosted:
     """Return rounds of boosting that began with the best constant, or with ``base``."""
-    y, weights = np.asarray(y, dtype=np.float64), settings.get("weights", NONE)
+    y, weights = np.ascontiguousarray(y, dtype=np.float64), settings.get("weights", NONE)
     n_train = settings.get("n_train") or y.size
-    table, cuts, _ = table_of(X, categories, max_bins)
+    table, cuts, _ = table_of(X, categories, max_bins, weights if settings.get("repeats") else NONE)
     run = new_run(table, y, loss, **settings)
     params = run.work.params
     if base is None:

@@ -10,7 +10,7 @@ from tests.core.boosting.cases import LOSSES, NONE, boost, new_run, predicted, s
 from tests.naive import boosting as naive
 
 COMPILED = not config.DISABLE_JIT
-N_ROWS = 20_000 if COMPILED else 300  # more than a block of rows, and jobs that are shared
+N_ROWS = 20_000 if COMPILED else 160  # more than a block of rows, and jobs that are shared
 ALL_LOSSES = [loss for loss in LOSSES if loss != "custom"]
 
 
@@ -151,12 +151,12 @@ def test_columns_that_are_shared_give_the_trees_of_columns_that_are_not():
         assert one.tobytes() == other.tobytes()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_least_squares_never_rise(seed):
     X, y = data(120, seed=seed)
-    found = boost(X, y, n_rounds=12, categories=(3,), **settings_of("squared", max_leaves=60, seed=np.uint64(seed)))
+    found = boost(X, y, n_rounds=8, categories=(3,), **settings_of("squared", max_leaves=30, seed=np.uint64(seed)))
     assert (np.diff(found.losses[:, 0]) <= 1e-15).all()
-    assert found.losses[-1, 0] < 0.1 * found.losses[0, 0]
+    assert found.losses[-1, 0] < 0.2 * found.losses[0, 0]
 
 
 def test_scores_are_those_of_plain_loops():
