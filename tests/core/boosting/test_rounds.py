@@ -6,7 +6,17 @@ from numba import config
 from numpy.testing import assert_allclose, assert_array_equal
 
 from eigenwood.core.boosting.rounds import BoostingRun
-from tests.core.boosting.cases import LOSSES, NONE, boost, new_run, predicted, same_bits, split_rows, table_of
+from tests.core.boosting.cases import (
+    LOSSES,
+    NONE,
+    boost,
+    new_run,
+    predicted,
+    rows_of_leaves,
+    same_bits,
+    split_rows,
+    table_of,
+)
 from tests.naive import boosting as naive
 
 COMPILED = not config.DISABLE_JIT
@@ -196,16 +206,39 @@ def test_predictions_are_monotone(loss):
 
 def test_drawn_rows_are_as_many_as_wanted_and_each_as_likely():
     X, n_rounds = np.arange(40.0)[:, None], 300 if COMPILED else 60
-    found = boost(X, np.arange(40.0), n_rounds=0, max_leaves=1, n_drawn=10)
+    found = boost(X, np.arange(40.0), n_rounds=0, max_leaves=3, n_drawn=10)
     times = np.zeros(40)
     for t in range(n_rounds):
         nodes, _ = found.run.go_on(t, 1)
-        own = found.run.work.rows.order[0]
-        assert nodes.whole[0, 5] == own.size == 10
-        assert np.unique(own).size == 10
+        own = rows_of_leaves(found.run, nodes)
+        assert nodes.whole[0, 5] == own.size == np.unique(own).size == 10
         times[own] += 1
     deviation = np.sqrt(n_rounds * 0.25 * 0.75)
     assert np.abs(times - 0.25 * n_rounds).max() < 4.5 * deviation
+
+
+@pytest.mark.parametrize("best_first", [True, False])
+def test_all_trees_of_a_round_have_the_same_drawn_rows(best_first):
+    X, y = data(90, "softmax")
+    found = boost(X, y, "softmax", 0, n_outputs=3, n_drawn=30, max_leaves=9, best_first=best_first)
+    for t in range(3):
+        nodes, _ = found.run.go_on(t, 1)
+        own = rows_of_leaves(found.run, nodes)  # of the last class
+        assert own.size == np.unique(own).size == 30
+        assert_array_equal(nodes.whole[nodes.start[:-1], 5], 30)
+        whole = boost(X, y, "softmax", 0, n_outputs=3, n_drawn=30, max_leaves=1)
+        first, _ = whole.run.go_on(t, 1)
+        assert_array_equal(own, rows_of_leaves(whole.run, first))
+
+
+@pytest.mark.skipif(not COMPILED, reason="more rows than a block has")
+@pytest.mark.parametrize("loss", ["huber", "quantile"])
+def test_equal_values_with_weights_in_any_order_give_the_same_bits(loss):
+    rng = np.random.default_rng(8)
+    X, y, weights = (rng.random((40_000, 1)) < 0.9) * 1.0, rng.integers(3, size=40_000), rng.random(40_000)
+    settings = {"weights": weights, "max_leaves": 2, "alpha": 0.4}
+    one = boost(X, y, loss, 1, **settings)
+    same_bits(one, boost(X, y, loss, 1, n_threads=2, **settings))
 
 
 @pytest.mark.parametrize("groups", [(), ((0, 1, 2, 3), (4, 5))], ids=["any", "groups"])

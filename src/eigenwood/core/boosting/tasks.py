@@ -441,11 +441,14 @@ def order_task(target, params, alphas, rows, leaves, nodes, job, leaf):
     """Write the value of a leaf that is an order statistic of what is left of its amounts."""
     first, last, output = leaves.whole[leaf, START], leaves.whole[leaf, END], job.whole[OUTPUT]
     own, scores, order = rows.rest[first:last], rows.scores[output], rows.order[leaves.whole[leaf, SIDE]]
+    is_weighted = target.weights.size > 0 and job.whole[REPEATS] == 0
+    if is_weighted:  # then weights of equal values are added up in the same order by any number of threads
+        order[first:last].sort()
     for i in range(first, last):
         row = order[i]
         rows.rest[i] = target.y[row] - scores[row]
     weights = np.empty(0)
-    if target.weights.size > 0 and job.whole[REPEATS] == 0:
+    if is_weighted:
         weights = target.weights[order[first:last]]
     share = alphas[output] if params.loss == QUANTILE else 0.5
     value = leaf_quantile(own, weights, share)
@@ -456,7 +459,6 @@ def order_task(target, params, alphas, rows, leaves, nodes, job, leaf):
             total += w * min(max(own[i] - value, -delta), delta)
             weight += w
         value += total / weight
-    job.block[0, 3] = 0.0
     nodes.real[job.whole[ROOT] + leaves.whole[leaf, NODE], 0] = params.learning_rate * value
 
 
