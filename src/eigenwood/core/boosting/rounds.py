@@ -103,7 +103,6 @@ def make_rounds(b, first_round, n_rounds, losses):
         for k in range(b.params.n_outputs):
             draw_rows(b, first_round + t)  # the same for all trees of a round; the one before has moved them
             b.job.whole[OUTPUT] = k
-            draw_rows(b, first_round + t)  # the same for all, but a tree leaves them in two orders
             if b.params.loss == SOFTMAX:
                 run_job(b, CLASS, block_count(b), 2 * b.rows.gradients.size)
             elif b.params.n_outputs > 1:
