@@ -10,6 +10,12 @@ late, or not at all, costs time and nothing else.
 One word says which job is open and how many of its tasks are left, so a task can be taken of the open job only:
 
     bits   63 … 32   number of the job        31 … 0   tasks left
+
+A helper that has read the ticket of a job that is over takes nothing: the swap fails, as the number is another one
+(numbers come again after 2^32 jobs of one crew). Who takes a task sees all that was written before the job was opened,
+on any processor: the ticket is written with release, read with acquire, and swaps of others in between hand that on. In
+the same way the leader sees what helpers wrote before the additions to ``DONE`` that it waits for. Nobody has a task
+when a job is opened, so ``DONE`` can begin at 0.
 """
 
 from __future__ import annotations
