@@ -106,6 +106,18 @@ def test_features_that_share_a_column_keep_their_bins(together):
         assert_array_equal(bins_of(table, j), [table.missing[j] if c == naive.MISSING else c for c in codes])
 
 
+def test_a_shared_column_has_no_more_codes_than_a_byte_can_tell_apart():
+    """Forty features of ten rare codes each, no two in one row: 25 of them and the common code are 251 codes."""
+    n_rows = 40 * 10 * 2
+    X = np.zeros((n_rows, 40))
+    X[np.arange(n_rows), np.arange(n_rows) // 20] = 1 + np.arange(n_rows) % 10
+    table, _, _ = table_of(X)
+    assert_array_equal(np.bincount(table.column), [25, 15])
+    assert_array_equal(np.diff(table.bin_start), [256, 160])
+    for j in range(40):
+        assert_array_equal(bins_of(table, j), X[:, j])
+
+
 def test_sparse_and_dense_tables_are_the_same():
     X = np.nan_to_num(sparse_features(np.random.default_rng(4), 60, 12, 2))
     dense, _, counts = table_of(X, categories=(2,))

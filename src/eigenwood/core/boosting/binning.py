@@ -120,7 +120,7 @@ def learn_cuts(X, n_categories: np.ndarray, weights: np.ndarray, max_bins: int, 
     )
 
 
-def ends_of(sizes: list[int]) -> np.ndarray:
+def ends_of(sizes: list[int] | np.ndarray) -> np.ndarray:
     """Return where each of some parts begins, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 

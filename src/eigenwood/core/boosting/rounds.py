@@ -365,4 +365,5 @@ def new_nodes(n_trees: int, most_nodes: int) -> BoostNodes:
 
 def first_nodes(nodes: BoostNodes, n_nodes: int) -> BoostNodes:
     """Return the nodes that there are, without the room for others."""
-    return BoostNodes(*(part[:n_nodes].copy() for part in nodes[:3]), start=nodes.start)
+    whole, real, listed, start = nodes
+    return BoostNodes(whole[:n_nodes].copy(), real[:n_nodes].copy(), listed[:n_nodes].copy(), start)

@@ -40,7 +40,7 @@ from eigenwood.core.boosting.split import (
     write_sums,
 )
 from eigenwood.core.boosting.types import FEATURE as NODE_FEATURE
-from eigenwood.core.boosting.types import LEFT, RIGHT
+from eigenwood.core.boosting.types import LEFT, RIGHT, BoostNodes, BoostParams, BoostTable, BoostTarget, Constraints
 from eigenwood.core.boosting.workspace import (
     BLOCK,
     COUNT,
@@ -54,6 +54,11 @@ from eigenwood.core.boosting.workspace import (
     SLOT,
     START,
     UPPER,
+    Histograms,
+    Job,
+    Leaves,
+    Rows,
+    Scan,
 )
 from eigenwood.core.crew import (
     MOST_LOOKS,
@@ -85,17 +90,17 @@ WORTH_SHARING = 8000  # nanoseconds, roughly: less is done before somebody else 
 class Boosting(NamedTuple):
     """All that rounds are made of, and where."""
 
-    table: NamedTuple
-    target: NamedTuple
-    params: NamedTuple
-    constraints: NamedTuple
+    table: BoostTable
+    target: BoostTarget
+    params: BoostParams
+    constraints: Constraints
     alphas: np.ndarray  # (n_outputs,) of quantiles
-    rows: NamedTuple
-    histograms: NamedTuple
-    scan: NamedTuple
-    leaves: NamedTuple
-    job: NamedTuple
-    nodes: NamedTuple
+    rows: Rows
+    histograms: Histograms
+    scan: Scan
+    leaves: Leaves
+    job: Job
+    nodes: BoostNodes
 
 
 @njit_no_refcount
