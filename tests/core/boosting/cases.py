@@ -10,8 +10,7 @@ from eigenwood.core.boosting import losses
 from eigenwood.core.boosting.binning import FeatureCuts, boost_table, learn_cuts
 from eigenwood.core.boosting.rounds import BoostingRun
 from eigenwood.core.boosting.trees import trees_of
-from eigenwood.core.boosting.types import LEFT, BoostNodes, BoostParams, BoostTable, BoostTarget, Constraints
-from eigenwood.core.boosting.workspace import END, SIDE, START
+from eigenwood.core.boosting.types import BoostNodes, BoostParams, BoostTable, BoostTarget, Constraints
 from eigenwood.core.tree.types import LEAF, Tree
 
 NONE = np.empty(0)
@@ -87,7 +86,7 @@ def new_run(
     settings = BoostParams(
         loss=LOSSES[loss], n_outputs=n_outputs, has_bounds=any(monotonic_cst), has_groups=bool(groups), **chosen
     )
-    target = BoostTarget(np.asarray(y, dtype=np.float64), weights)
+    target = BoostTarget(np.ascontiguousarray(y, dtype=np.float64), weights)
     alphas = np.full(n_outputs, settings.alpha) if alphas is None else np.asarray(alphas, dtype=np.float64)
     held = constraints_of(n_features, monotonic_cst, groups)
     return BoostingRun(table, target, settings, held, alphas, n_train, repeats, n_threads)
@@ -115,13 +114,6 @@ def follow(X, gradients, hessians, *, categories=(), max_bins=255, **settings) -
     run.follow(gradients, hessians)
     nodes, later = run.go_on(0, 1)
     return Boosted(run, cuts, table, nodes, later)
-
-
-def rows_of_leaves(run: BoostingRun, nodes: BoostNodes) -> np.ndarray:
-    """Return the rows in the leaves of the tree that was grown last, ascending."""
-    last = nodes.whole[nodes.start[-2] : nodes.start[-1]]
-    leaves, order = run.work.leaves.whole[: (last[:, LEFT] < 0).sum()], run.work.rows.order
-    return np.sort(np.concatenate([order[leaf[SIDE], leaf[START] : leaf[END]] for leaf in leaves]))
 
 
 # ---- trees, row by row ---------------------------------------------------------------------------------------------

@@ -118,6 +118,7 @@ def test_more_categories_than_bins():
     y = np.where(X[:, 0] % 7 == 0, 3.0, 0.0)
     found = boost(X, y, categories=(0,), max_leaves=2)
     frequent = X[:, 0] < 200  # others share a bin
+    assert found.table.n_bins[0] == 255
     assert_allclose(found.scores[0, frequent & (y == 3.0)], 3.0, rtol=0.1)
     assert np.ptp(found.scores[0, frequent & (y == 0.0)]) < 1e-12
     assert_allclose(found.scores - y.mean(), predicted(found, X, (0,)), atol=1e-12)

@@ -12,7 +12,6 @@ from tests.core.boosting.cases import (
     boost,
     new_run,
     predicted,
-    rows_of_leaves,
     same_bits,
     split_rows,
     table_of,
@@ -210,7 +209,7 @@ def test_drawn_rows_are_as_many_as_wanted_and_each_as_likely():
     times = np.zeros(40)
     for t in range(n_rounds):
         nodes, _ = found.run.go_on(t, 1)
-        own = rows_of_leaves(found.run, nodes)
+        own = found.run.drawn_rows(nodes)
         assert nodes.whole[0, 5] == own.size == np.unique(own).size == 10
         times[own] += 1
     deviation = np.sqrt(n_rounds * 0.25 * 0.75)
@@ -223,12 +222,12 @@ def test_all_trees_of_a_round_have_the_same_drawn_rows(best_first):
     found = boost(X, y, "softmax", 0, n_outputs=3, n_drawn=30, max_leaves=9, best_first=best_first)
     for t in range(3):
         nodes, _ = found.run.go_on(t, 1)
-        own = rows_of_leaves(found.run, nodes)  # of the last class
+        own = found.run.drawn_rows(nodes)  # of the last class
         assert own.size == np.unique(own).size == 30
         assert_array_equal(nodes.whole[nodes.start[:-1], 5], 30)
         whole = boost(X, y, "softmax", 0, n_outputs=3, n_drawn=30, max_leaves=1)
         first, _ = whole.run.go_on(t, 1)
-        assert_array_equal(own, rows_of_leaves(whole.run, first))
+        assert_array_equal(own, whole.run.drawn_rows(first))
 
 
 @pytest.mark.skipif(not COMPILED, reason="more rows than a block has")

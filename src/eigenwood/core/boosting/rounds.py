@@ -65,6 +65,7 @@ from eigenwood.core.boosting.workspace import (
     LOWER,
     NODE,
     ROW_BLOCK,
+    SIDE,
     START,
     UPPER,
     most_leaves,
@@ -321,6 +322,12 @@ class BoostingRun:
             losses[-1] = self._renewed_gradients()
             return first_nodes(nodes, n_nodes), losses
         return first_nodes(nodes, n_nodes), self._means(losses)
+
+    def drawn_rows(self, nodes: BoostNodes) -> np.ndarray:
+        """Return the rows from which the last of these trees was grown, ascending; all trees of a round have them."""
+        order, last = self.work.rows.order, nodes.whole[nodes.start[-2] : nodes.start[-1]]
+        leaves = self.work.leaves.whole[: np.count_nonzero(last[:, LEFT] < 0)]
+        return np.sort(np.concatenate([order[leaf[SIDE], leaf[START] : leaf[END]] for leaf in leaves]))
 
     def follow(self, gradients: np.ndarray, hessians: np.ndarray) -> None:
         """Take gradients and hessians of the scores at hand, for a loss that only the caller knows."""

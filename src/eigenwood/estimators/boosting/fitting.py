@@ -92,25 +92,25 @@ class Rounds:
         before = self._run.work.rows.scores.copy() if self.setup.has_out_of_bag() else None
         nodes, losses = self._run.go_on(first, n)
         if before is not None:
-            self._oob.append(self._out_of_bag(before))
+            self._oob.append(self._out_of_bag(before, self._run.drawn_rows(nodes)))
         self._nodes.append(nodes)
         self._losses.append(losses)
         if self._stopping is not None:
             self._scores += [self._score(own) for own in losses]
         return perf_counter() - start
 
-    def _out_of_bag(self, before: np.ndarray) -> tuple[float, float]:
+    def _out_of_bag(self, before: np.ndarray, drawn: np.ndarray) -> tuple[float, float]:
         """Return the loss, before and after a round, of the rows that it did not draw."""
-        setup, rows = self.setup, self._run.work.rows
+        setup = self.setup
         is_out = np.arange(setup.data.n_rows()) < setup.n_train
-        is_out[rows.rows] = False
+        is_out[drawn] = False
         delta, weights = float(self._run.work.job.real[DELTA]), setup.data.row_weights()[is_out]
 
         def loss(scores: np.ndarray) -> float:
             own = total_loss(setup.params.loss, setup.alphas, delta, setup.data.y[is_out], scores[:, is_out], weights)
             return self._factor * own
 
-        return loss(before), loss(rows.scores)
+        return loss(before), loss(self._run.work.rows.scores)
 
     def _follow(self, loss: Callable[[np.ndarray, np.ndarray], Any]) -> None:
         """Hand the gradients of the user's loss on; rows held out have none."""
