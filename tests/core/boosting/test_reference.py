@@ -12,13 +12,13 @@ N_ROWS, N_ROUNDS = (600, 8) if not config.DISABLE_JIT else (150, 3)
 CLASSES = {"logistic": 2, "softmax": 3}
 
 
-def steps(loss, seed=0):
+def steps(loss, n_rows=N_ROWS):
     """Return numbers on a grid, some of them missing, and amounts or classes that depend on them by large steps."""
-    rng = np.random.default_rng(seed)
-    X = rng.integers(6, size=(N_ROWS, 4)).astype(float)
-    X[rng.random(N_ROWS) < 0.15, 2] = np.nan
+    rng = np.random.default_rng(0)
+    X = rng.integers(6, size=(n_rows, 4)).astype(float)
+    X[rng.random(n_rows) < 0.15, 2] = np.nan
     signal = 3.0 * (X[:, 0] > 2) + 1.7 * (X[:, 1] > 3) + np.where(np.isnan(X[:, 2]), 1.1, 0.4 * (X[:, 2] > 1))
-    signal += 0.3 * rng.normal(size=N_ROWS)
+    signal += 0.3 * rng.normal(size=n_rows)
     if loss in CLASSES:
         return X, np.digitize(signal, [2.0] if loss == "logistic" else [1.5, 3.5]).astype(float)
     return X, rng.poisson(np.exp(0.5 * signal)).astype(float) if loss == "poisson" else signal
@@ -66,3 +66,14 @@ def test_medians_and_quantiles_are_nearly_those_of_scikit_learn(loss):
     rest = expected[0] - y
     rival_loss = np.mean(np.abs(rest) if loss == "absolute" else rest * np.where(rest > 0, 0.7, -0.3))
     assert found.losses[-1, 0] < 1.05 * rival_loss
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="more rows than a block has, at both children of a node")
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_many_rows_have_the_scores_of_scikit_learn(n_threads):
+    X, y = steps("squared", 70_000)
+    expected = rival_scores("squared", X, y, None, learning_rate=0.3)
+    settings = {"learning_rate": 0.3, "max_leaves": 7, "min_samples_leaf": 5, "n_threads": n_threads}
+    found = boost(X, y, "squared", N_ROUNDS, **settings)
+    assert_allclose(found.scores, expected, atol=0.02 * np.ptp(expected))
+    assert found.nodes.whole[1:3, 5].min() > 16_384

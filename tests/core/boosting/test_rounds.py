@@ -148,6 +148,8 @@ def test_columns_that_are_shared_give_the_trees_of_columns_that_are_not():
         codes=codes,
         bin_start=16 * np.arange(n_features + 1),
         column=np.arange(n_features),
+        features=np.arange(n_features),
+        feature_start=np.array([0, 8, 16, 20]),
         first_code=np.zeros(n_features, dtype=np.int64),
         common=np.full(n_features, -1),
     )
