@@ -1,5 +1,7 @@
 """Losses: gradients and hessians are derivatives of the naive loss, and the best constant has no slope."""
 
+import math
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -89,6 +91,22 @@ def test_the_best_constant_is_no_worse_than_others(loss):
         return
     at = [losses.mean_loss(kind, y, np.full((1, 31), base + step), weights, ALPHA, 1.0) for step in (-1e-3, 0.0, 1e-3)]
     assert at[1] <= min(at[0], at[2]) + 1e-12
+
+
+@pytest.mark.parametrize("size", [1e-120, 1.0, 1e200])
+def test_exact_sums_do_not_depend_on_order_and_weights_are_repeated_values(size):
+    rng = np.random.default_rng(4)
+    values, times = size * rng.normal(size=500), rng.integers(1, 5, size=500).astype(float)
+    order = rng.permutation(500)
+    found = losses.exact_sum(values, times)
+    assert (
+        found == losses.exact_sum(values[order], times[order]) == losses.exact_sum(np.repeat(values, times.astype(int)))
+    )
+    assert_allclose(found, math.fsum(values * times), rtol=1e-12, atol=1e-13 * size)
+    weights = rng.random(500)
+    found = losses.exact_sum(values, weights)
+    assert found == losses.exact_sum(values[order], weights[order])
+    assert_allclose(found, math.fsum(values * weights), rtol=1e-12, atol=1e-13 * size)
 
 
 def test_the_best_constants_of_classes_are_logarithms_of_their_shares():
