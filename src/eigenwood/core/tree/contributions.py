@@ -23,8 +23,6 @@ the tree and their sums up, so a row costs nodes x points, where the classical r
 o is 0 or 1, so an answer has three cases: known so far and now (o stays 1), wrong now (1 → 0), wrong before (0 → 0).
 Their factors are numbers of the tree, not of the row. Rows go side by side in lanes, and choose. In the third case the
 difference is 0, as both terms are -1 / (1 - t).
-
-Subtrees whose leaves have one value are leaves, and those of value 0 add nothing: of many classes, each has few leaves.
 """
 
 from __future__ import annotations
@@ -35,12 +33,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenwood.compiling import njit, njit_forceinline, njit_no_refcount
+from eigenwood.compiling import njit_forceinline, njit_no_refcount
 from eigenwood.core.threads import results_of, row_blocks
+from eigenwood.core.tree.paths import Paths, paths_of
 from eigenwood.core.tree.predict import is_listed
 from eigenwood.core.tree.types import LEAF, Tree
 
-LANES = 64  # rows that go through a tree side by side
+LANES, FEW = 64, 8  # rows that go through a tree side by side: so many, or of few rows a multiple of this
 BLOCK_ROWS = 1024  # rows of one task
 
 
@@ -49,21 +48,6 @@ class Contributions(NamedTuple):
 
     values: np.ndarray  # (n_rows, n_features), or (n_rows, n_features, n_outputs)
     base: np.ndarray | float  # the prediction when no feature is known: one number, or one for each output
-
-
-class Paths(NamedTuple):
-    """The nodes of some trees that matter for one output, in preorder; an answer leads to each of them but the roots."""
-
-    start: np.ndarray  # (n_trees + 1,) int64
-    n_points: np.ndarray  # (n_trees,) int64: of the quadrature
-    depth: np.ndarray  # int32
-    node: np.ndarray  # int32: which node of the trees, whose question is asked; LEAF at a leaf
-    column: np.ndarray  # int32: which of the features that are asked the answer is about
-    above: np.ndarray  # int32: the depth of the last answer about the same feature on the path; 0 if there is none
-    is_right: np.ndarray  # bool
-    share: np.ndarray  # z of the feature with this answer …
-    share_above: np.ndarray  # … and before it
-    value: np.ndarray  # of a leaf
 
 
 class Explainer(NamedTuple):
@@ -95,10 +79,10 @@ class Factors(NamedTuple):
 class Lanes(NamedTuple):
     """Room for one path and the rows that are on it."""
 
-    products: np.ndarray  # ((depth + 1) x points, LANES): H
+    products: np.ndarray  # ((depth + 1) x points, n_lanes): H
     sums: np.ndarray  # G
-    known: np.ndarray  # (depth + 1, LANES) int64: o after the answer at this depth
-    goes_left: np.ndarray  # (depth + 1, LANES) int64
+    known: np.ndarray  # (depth + 1, n_lanes) int64: o after the answer at this depth
+    goes_left: np.ndarray  # (depth + 1, n_lanes) int64
     path: np.ndarray  # (depth + 1,) int64: the nodes from the root
 
 
@@ -148,77 +132,6 @@ def base_values(trees: Tree, node_start: np.ndarray, n_interleaved: int) -> np.n
     return np.array([means[k::n_interleaved, 0].sum() for k in range(n_interleaved)])
 
 
-def paths_of(trees: Tree, node_start, own, question, value) -> Paths:
-    """Return the nodes of the trees numbered ``own`` that matter for an output with these values."""
-    size = int((node_start[own + 1] - node_start[own]).sum())
-    paths = Paths(
-        start=np.zeros(own.size + 1, dtype=np.int64),
-        n_points=np.zeros(own.size, dtype=np.int64),
-        depth=np.zeros(size, dtype=np.int32),
-        node=np.zeros(size, dtype=np.int32),
-        column=np.zeros(size, dtype=np.int32),
-        above=np.zeros(size, dtype=np.int32),
-        is_right=np.zeros(size, dtype=bool),
-        share=np.ones(size),
-        share_above=np.ones(size),
-        value=np.zeros(size),
-    )
-    write_paths(trees.right, trees.weight, node_start[own], node_start[own + 1], question, value, paths)
-    n = paths.start[-1]
-    return Paths(paths.start, paths.n_points, *(array[:n].copy() for array in paths[2:]))
-
-
-@njit
-def write_paths(right, weight, first, last, question, value, paths):
-    """Write the nodes that matter: no subtree of one value but its root, and nothing below the roots that is 0."""
-    flat, amount = np.empty(right.size, dtype=np.bool_), value.copy()
-    parent, end = np.full(right.size, LEAF, dtype=np.int64), np.empty(right.size, dtype=np.int64)
-    at, n_distinct, n = np.zeros(right.size, dtype=np.int64), np.zeros(right.size, dtype=np.int64), 0
-    for t in range(first.size):
-        write_shape(right, first[t], last[t], flat, amount, parent, end)
-        most, i = 1, first[t]
-        while i < last[t]:
-            if flat[i] and amount[i] == 0.0 and i > first[t]:
-                i = end[i]
-                continue
-            at[i] = n
-            if i > first[t]:
-                above = parent[i]
-                write_answer(paths, n, i, right, question, parent, at)
-                paths.share[n] = paths.share_above[n] * weight[i] / weight[above]
-                n_distinct[i] = n_distinct[above] + (paths.above[n] == 0)
-                most = max(most, n_distinct[i])
-            paths.node[n] = LEAF if flat[i] else i
-            paths.value[n] = amount[i]
-            i = end[i] if flat[i] else i + 1
-            n += 1
-        paths.start[t + 1], paths.n_points[t] = n, (most + 1) // 2
-
-
-@njit
-def write_shape(right, first, last, flat, amount, parent, end):
-    """Write which nodes of a tree have leaves of one value only, and that value; parents, and where subtrees end."""
-    for i in range(last - 1, first - 1, -1):
-        flat[i], end[i] = True, i + 1
-        if right[i] != LEAF:
-            parent[i + 1] = parent[right[i]] = i
-            flat[i] = flat[i + 1] and flat[right[i]] and amount[i + 1] == amount[right[i]]
-            amount[i], end[i] = amount[i + 1], end[right[i]]
-
-
-@njit
-def write_answer(paths, n, i, right, question, parent, at):
-    """Write what the answer that leads to node i, the n-th that matters, is about, and the one above it about that."""
-    node = parent[i]
-    depth, column = paths.depth[at[node]], question[node]
-    paths.depth[n], paths.is_right[n], paths.column[n] = depth + 1, right[node] == i, column
-    while depth > 0:
-        if question[parent[node]] == column:
-            paths.above[n], paths.share_above[n] = depth, paths.share[at[node]]
-            return
-        node, depth = parent[node], depth - 1
-
-
 # ---- rows ----------------------------------------------------------------------------------------------------------
 
 
@@ -235,7 +148,8 @@ def contributions(explainer: Explainer, X, n_threads: int = 1) -> Contributions:
                 sums = summed(explainer, paths, columns, *rule)[: rows.stop - rows.start]
                 values[rows, explainer.features, k] = explainer.factor * sums
         for first, last in zip(explainer.starts[:-1], explainer.starts[1:], strict=True):
-            values[rows, :, last - 1] = 0.0 - values[rows, :, first : last - 1].sum(axis=2)
+            for k in range(first, last - 1):
+                values[rows, :, last - 1] -= values[rows, :, k]
 
     results_of(block, row_blocks(X.shape[0], BLOCK_ROWS), n_threads)
     return Contributions(values, explainer.base)
@@ -251,11 +165,12 @@ def points_and_weights(most: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def in_lanes(rows: np.ndarray) -> np.ndarray:
-    """Return rows as (n_groups, n_columns, LANES): those of a group side by side, and zeros where the last is short."""
-    n_groups = -(-rows.shape[0] // LANES)
-    padded = np.zeros((n_groups * LANES, rows.shape[1]))
+    """Return rows as (n_groups, n_columns, n_lanes): those of a group side by side; the last one is filled up."""
+    n_lanes = min(LANES, -(-rows.shape[0] // FEW) * FEW)
+    n_groups = -(-rows.shape[0] // n_lanes)
+    padded = np.zeros((n_groups * n_lanes, rows.shape[1]))
     padded[: rows.shape[0]] = rows
-    return np.ascontiguousarray(padded.reshape(n_groups, LANES, -1).transpose(0, 2, 1))
+    return np.ascontiguousarray(padded.reshape(n_groups, n_lanes, -1).transpose(0, 2, 1))
 
 
 def summed(explainer: Explainer, paths: Paths, columns: np.ndarray, points, weights) -> np.ndarray:
@@ -263,17 +178,17 @@ def summed(explainer: Explainer, paths: Paths, columns: np.ndarray, points, weig
     out = np.zeros_like(columns)
     n_points, most_nodes = int(paths.n_points.max()), int(np.diff(paths.start).max())
     factors = Factors(*(np.empty((most_nodes, n_points) if i != 2 else most_nodes) for i in range(5)))
-    n_levels = int(paths.depth.max()) + 1
+    n_levels, n_lanes = int(paths.depth.max()) + 1, columns.shape[2]
     lanes = Lanes(
-        *(np.empty((n_levels * n_points, LANES)) for _ in range(2)),
-        *(np.empty((n_levels, LANES), dtype=np.int64) for _ in range(2)),
+        *(np.empty((n_levels * n_points, n_lanes)) for _ in range(2)),
+        *(np.empty((n_levels, n_lanes), dtype=np.int64) for _ in range(2)),
         path=np.zeros(n_levels, dtype=np.int64),
     )
     add_trees(
         columns, paths, explainer.question, explainer.threshold, explainer.default_left, explainer.category_start,
         explainer.categories, points, weights, factors, lanes, out,
     )  # fmt: skip
-    return out.transpose(0, 2, 1).reshape(-1, columns.shape[1])
+    return out.transpose(0, 2, 1).reshape(columns.shape[0] * n_lanes, columns.shape[1])
 
 
 @njit_no_refcount
@@ -397,6 +312,7 @@ def go_up(lanes, depth, above, q, i, factors, gains):
 
 @njit_forceinline
 def carry(products, known, known_above, right, wrong, before, below, sums):
+    """Write the products of a node, given those of its parent, and sums of 0."""
     for r in range(products.size):
         was, now = known_above[r], known[r]
         otherwise = wrong if was != 0 else before
@@ -406,6 +322,7 @@ def carry(products, known, known_above, right, wrong, before, below, sums):
 
 @njit_forceinline
 def gather_leaf(products, known, known_above, right, wrong, before, gain_right, gain_wrong, sums, gains):
+    """Add a leaf's products to the sums of its parent, and to the gains of its answer."""
     for r in range(products.size):
         was, now = known_above[r], known[r]
         otherwise = wrong if was != 0 else before
@@ -417,6 +334,7 @@ def gather_leaf(products, known, known_above, right, wrong, before, gain_right, 
 
 @njit_forceinline
 def gather(below, known, known_above, gain_right, gain_wrong, sums, gains):
+    """Add a node's sums to those of its parent, and to the gains of its answer."""
     for r in range(below.size):
         was, now = known_above[r], known[r]
         sums[r] += below[r]
