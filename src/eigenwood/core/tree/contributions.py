@@ -180,8 +180,10 @@ def summed(explainer: Explainer, paths: Paths, columns: np.ndarray, points, weig
     factors = Factors(*(np.empty((most_nodes, n_points) if i != 2 else most_nodes) for i in range(5)))
     n_levels, n_lanes = int(paths.depth.max()) + 1, columns.shape[2]
     lanes = Lanes(
-        *(np.empty((n_levels * n_points, n_lanes)) for _ in range(2)),
-        *(np.empty((n_levels, n_lanes), dtype=np.int64) for _ in range(2)),
+        products=np.empty((n_levels * n_points, n_lanes)),
+        sums=np.empty((n_levels * n_points, n_lanes)),
+        known=np.empty((n_levels, n_lanes), dtype=np.int64),
+        goes_left=np.empty((n_levels, n_lanes), dtype=np.int64),
         path=np.zeros(n_levels, dtype=np.int64),
     )
     add_trees(
