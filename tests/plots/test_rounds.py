@@ -7,14 +7,19 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
-from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, GradientBoostingRegressor
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+)
 from sklearn.tree import DecisionTreeClassifier
 
 import eigenwood.plots as plots
 from eigenwood.errors import InputError
-from eigenwood.plots.boosted import margins_after, some_rounds, weights_after
+from eigenwood.plots.boosted import losses_of, margins_after, some_rounds, weights_after
 from eigenwood.plots.boundary import LARGEST_DOT, SMALLEST_DOT
 from eigenwood.plots.rounds import MOST_STEPS, Rounds, later_colour, rounds_figure, steps_of
 from eigenwood.plots.style import ACCENT
@@ -148,6 +153,16 @@ def test_gradient_boosting_has_losses_and_margins_of_scores():
     assert_allclose(weights, np.abs(residuals) / np.abs(residuals).sum())
 
 
+def test_minus_the_loss_is_turned_and_other_scores_are_left_out():
+    options = {"max_iter": 4, "early_stopping": True, "n_iter_no_change": 9, "random_state": 0}
+    by_loss = HistGradientBoostingClassifier(**options).fit(X_IRIS, Y_IRIS)
+    losses = losses_of(by_loss)
+    assert_allclose(losses["training"], -by_loss.train_score_)
+    assert_allclose(losses["validation"], -by_loss.validation_score_)
+    model = SimpleNamespace(train_score_=[3.0, 2.0], validation_score_=[0.5, 0.6, 0.7], scoring="accuracy")
+    assert {name: values.tolist() for name, values in losses_of(model).items()} == {"training": [3.0, 2.0]}
+
+
 def test_regression_has_squared_errors():
     X = np.linspace(0, 6, 40)[:, None]
     y = np.sin(X[:, 0])
@@ -182,6 +197,7 @@ def test_areas_of_dots_are_weights(boosted):
         assert ratios == pytest.approx(ratios[0])
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")  # scikit-learn's about itself
 @pytest.mark.parametrize("as_frame", [False, True])
 def test_several_classes_and_frames_have_boundaries_too(as_frame):
     X = pd.DataFrame(X_IRIS[:, :2], columns=["length", "width"]) if as_frame else X_IRIS[:, :2]

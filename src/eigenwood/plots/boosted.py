@@ -35,16 +35,14 @@ def numbers_of_rounds(model: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> R
     sets = {"training": (X, y)} | ({} if X_test is None else {"test": (X_test, y_test)})
     if not hasattr(model, "classes_"):
         errors = {name: squared_errors(model, *rows) for name, rows in sets.items()}
-        return Rounds(errors, "mean squared error", losses_of(model), noted_by(model))
+        return Rounds(errors, "mean squared error", losses_of(model))
     errors = {name: error_rates(model, *rows) for name, rows in sets.items()}
     bounds = normalisers_of(model)
     if bounds is not None:
         errors["bound"] = np.cumprod(bounds)
     rounds = some_rounds(errors["training"].size)
     margins = dict(zip(rounds, margins_after(model, X, y, rounds), strict=True))
-    return Rounds(
-        errors, "error rate", losses_of(model), noted_by(model), margins, SHARES if is_vote(model) else SCORES
-    )
+    return Rounds(errors, "error rate", losses_of(model), margins, SHARES if is_vote(model) else SCORES)
 
 
 def squared_errors(model: Any, X: Any, y: Any) -> np.ndarray:
@@ -60,14 +58,18 @@ def error_rates(model: Any, X: Any, y: Any) -> np.ndarray:
 
 
 def losses_of(model: Any) -> dict[str, np.ndarray]:
-    """Return the losses that a model has noted, of its training and its validation rows."""
-    noted = {"training": getattr(model, "train_score_", None), "validation": getattr(model, "validation_score_", None)}
-    return {name: np.asarray(values) for name, values in noted.items() if values is not None and len(values) > 0}
+    """Return the losses that a model has noted, of its training and its validation rows.
 
-
-def noted_by(model: Any) -> str:
-    """Return what a model's notes are of."""
-    return "loss" if getattr(model, "scoring", None) in (None, "loss") else "score"
+    Some note minus the loss, which rises; validation rows may have been scored by another measure, which is left out.
+    """
+    losses = {}
+    training = np.asarray(getattr(model, "train_score_", ()), dtype=np.float64)
+    if training.size > 0:
+        losses["training"] = -training if training[-1] > training[0] else training
+    scores = np.asarray(getattr(model, "validation_score_", ()), dtype=np.float64)
+    if scores.size > 0 and getattr(model, "scoring", None) == "loss":
+        losses["validation"] = -scores
+    return losses
 
 
 def normalisers_of(model: Any) -> np.ndarray | None:

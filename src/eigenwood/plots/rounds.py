@@ -37,7 +37,6 @@ class Rounds(NamedTuple):
     errors: Mapping[str, Sequence[float] | np.ndarray]
     measure: str  # of the errors
     losses: Mapping[str, Sequence[float] | np.ndarray] = {}  # nothing is drawn of what is empty
-    noted: str = "loss"  # or what else the second panel shows
     margins: Mapping[int, np.ndarray] = {}  # of the rows, after so many rounds
     margin: str = "margin"
 
@@ -56,7 +55,7 @@ def rounds_figure(rounds: Rounds) -> go.Figure:
     for place, name in enumerate(panels):
         titles = {
             "errors": ("rounds", rounds.measure),
-            "losses": ("rounds", rounds.noted),
+            "losses": ("rounds", "loss"),
             "margins": (rounds.margin, ""),
         }
         dress_panel(

@@ -39,7 +39,7 @@ from eigenwood.core.tree.paths import Paths, paths_of
 from eigenwood.core.tree.predict import is_listed
 from eigenwood.core.tree.types import LEAF, Tree
 
-LANES, FEW = 64, 8  # rows that go through a tree side by side: so many, or of few rows a multiple of this
+LANES, FEW = 256, 8  # rows that go through a tree side by side: so many, or of few rows a multiple of this
 BLOCK_ROWS = 1024  # rows of one task
 
 
@@ -67,11 +67,10 @@ class Explainer(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """What an answer does at each point of the quadrature, (n_nodes, n_points); of a leaf times its value."""
+    """What an answer does at each point of the quadrature, (n_points,); at a leaf times its value."""
 
     right: np.ndarray  # o stays 1
     wrong: np.ndarray  # 1 → 0
-    before: np.ndarray  # (n_nodes,) 0 → 0
     gain_right: np.ndarray  # of (o - z) / P, times the weight of the point
     gain_wrong: np.ndarray
 
@@ -176,8 +175,8 @@ def in_lanes(rows: np.ndarray) -> np.ndarray:
 def summed(explainer: Explainer, paths: Paths, columns: np.ndarray, points, weights) -> np.ndarray:
     """Return the contributions to one output, (n_rows, n_asked), added up over the trees."""
     out = np.zeros_like(columns)
-    n_points, most_nodes = int(paths.n_points.max()), int(np.diff(paths.start).max())
-    factors = Factors(*(np.empty((most_nodes, n_points) if i != 2 else most_nodes) for i in range(5)))
+    n_points = int(paths.n_points.max())
+    factors = Factors(*(np.empty(n_points) for _ in range(4)))
     n_levels, n_lanes = int(paths.depth.max()) + 1, columns.shape[2]
     lanes = Lanes(
         products=np.empty((n_levels * n_points, n_lanes)),
@@ -200,7 +199,7 @@ def add_trees(
     """Add what each feature contributes by each tree."""
     for t in range(paths.n_points.size):
         first, last, q = paths.start[t], paths.start[t + 1], paths.n_points[t]
-        write_factors(paths, first, last, points[q - 1], weights[q - 1], q, factors)
+        t_points, t_weights = points[q - 1, :q], weights[q - 1, :q]
         for group in range(columns.shape[0]):
             own = columns[group]
             if last - first > 1:
@@ -209,14 +208,16 @@ def add_trees(
             for n in range(first + 1, last):
                 depth, is_leaf = paths.depth[n], paths.node[n] == LEAF
                 answer(lanes, depth, paths.above[n], paths.is_right[n])
+                write_factors(paths, n, t_points, t_weights, factors)
                 if is_leaf:
-                    go_up_from_leaf(lanes, depth, paths.above[n], q, n - first, factors, out[group, paths.column[n]])
+                    go_up_from_leaf(lanes, paths, n, factors, q, out[group, paths.column[n]])
                     next_depth = paths.depth[n + 1] if n + 1 < last else 1
                     for d in range(depth - 1, next_depth - 1, -1):
                         i = lanes.path[d]
-                        go_up(lanes, d, paths.above[i], q, i - first, factors, out[group, paths.column[i]])
+                        write_factors(paths, i, t_points, t_weights, factors)
+                        go_up(lanes, paths, i, factors, q, out[group, paths.column[i]])
                 else:
-                    go_down(lanes, depth, paths.above[n], q, n - first, factors)
+                    go_down(lanes, paths, n, factors, q)
                     ask(
                         own, paths.node[n], lanes.goes_left[depth], question, threshold, default_left, category_start,
                         categories,
@@ -225,21 +226,19 @@ def add_trees(
 
 
 @njit_no_refcount
-def write_factors(paths, first, last, points, weights, q, factors):
-    """Write what each answer of a tree does at each point."""
-    for n in range(first + 1, last):
-        z, z_above, value = paths.share[n], paths.share_above[n], 1.0
-        if paths.node[n] == LEAF:
-            value = paths.value[n]
-        factors.before[n - first] = value * z / z_above
-        for k in range(q):
-            t = points[k]
-            p, p_above = z + t * (1.0 - z), z_above + t * (1.0 - z_above)
-            gain_above = (1.0 - z_above) / p_above
-            factors.right[n - first, k] = value * p / p_above
-            factors.wrong[n - first, k] = value * (1.0 - t) * z / p_above
-            factors.gain_right[n - first, k] = weights[k] * ((1.0 - z) / p - gain_above)
-            factors.gain_wrong[n - first, k] = -weights[k] * (1.0 / (1.0 - t) + gain_above)
+def write_factors(paths, n, points, weights, factors):
+    """Write what the answer that leads to the n-th node does at each point."""
+    z, z_above, value = paths.share[n], paths.share_above[n], 1.0
+    if paths.node[n] == LEAF:
+        value = paths.value[n]
+    for k in range(points.size):
+        t = points[k]
+        p, p_above = z + t * (1.0 - z), z_above + t * (1.0 - z_above)
+        gain_above = (1.0 - z_above) / p_above
+        factors.right[k] = value * p / p_above
+        factors.wrong[k] = value * (1.0 - t) * z / p_above
+        factors.gain_right[k] = weights[k] * ((1.0 - z) / p - gain_above)
+        factors.gain_wrong[k] = -weights[k] * (1.0 / (1.0 - t) + gain_above)
 
 
 # ---- one step of all lanes -----------------------------------------------------------------------------------------
@@ -281,34 +280,37 @@ def answer(lanes, depth, above, is_right):
 
 
 @njit_no_refcount
-def go_down(lanes, depth, above, q, i, factors):
-    """Carry the products over an answer."""
+def go_down(lanes, paths, n, factors, q):
+    """Carry the products over the answer that leads to a node."""
+    depth, above, before = paths.depth[n], paths.above[n], paths.share[n] / paths.share_above[n]
     for k in range(q):
-        right, wrong = factors.right[i, k], factors.wrong[i, k]
         carry(
-            lanes.products[(depth - 1) * q + k], lanes.known[depth], lanes.known[above], right, wrong,
-            factors.before[i], lanes.products[depth * q + k], lanes.sums[depth * q + k],
+            lanes.products[(depth - 1) * q + k], lanes.known[depth], lanes.known[above], factors.right[k],
+            factors.wrong[k], before, lanes.products[depth * q + k], lanes.sums[depth * q + k],
         )  # fmt: skip
 
 
 @njit_no_refcount
-def go_up_from_leaf(lanes, depth, above, q, i, factors, gains):
+def go_up_from_leaf(lanes, paths, n, factors, q, gains):
     """Add the products at a leaf to the sums of its parent, and what the answer gains by them."""
+    depth, above = paths.depth[n], paths.above[n]
+    before = paths.value[n] * paths.share[n] / paths.share_above[n]
     for k in range(q):
         gather_leaf(
-            lanes.products[(depth - 1) * q + k], lanes.known[depth], lanes.known[above], factors.right[i, k],
-            factors.wrong[i, k], factors.before[i], factors.gain_right[i, k], factors.gain_wrong[i, k],
-            lanes.sums[(depth - 1) * q + k], gains,
+            lanes.products[(depth - 1) * q + k], lanes.known[depth], lanes.known[above], factors.right[k],
+            factors.wrong[k], before, factors.gain_right[k], factors.gain_wrong[k], lanes.sums[(depth - 1) * q + k],
+            gains,
         )  # fmt: skip
 
 
 @njit_no_refcount
-def go_up(lanes, depth, above, q, i, factors, gains):
+def go_up(lanes, paths, n, factors, q, gains):
     """Add the sums of a node to those of its parent, and what the answer gains by them."""
+    depth, above = paths.depth[n], paths.above[n]
     for k in range(q):
         gather(
-            lanes.sums[depth * q + k], lanes.known[depth], lanes.known[above], factors.gain_right[i, k],
-            factors.gain_wrong[i, k], lanes.sums[(depth - 1) * q + k], gains,
+            lanes.sums[depth * q + k], lanes.known[depth], lanes.known[above], factors.gain_right[k],
+            factors.gain_wrong[k], lanes.sums[(depth - 1) * q + k], gains,
         )  # fmt: skip
 
 
