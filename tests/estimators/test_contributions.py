@@ -15,11 +15,14 @@ from sklearn.exceptions import NotFittedError
 from eigenwood import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    GradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
     load,
     save,
 )
+from eigenwood.core.forest.contributions import forest_explainer
+from eigenwood.core.tree.contributions import contributions
 from eigenwood.errors import InputError
 from tests.models.crafting import assert_one_sentence
 
@@ -92,6 +95,15 @@ def test_threads_pickles_files_and_sparse_rows_change_no_bit(model, tmp_path, mo
         assert_array_equal(other.contributions(X_IRIS).values, expected)
     assert_array_equal(model.contributions(sparse.csr_array(X_IRIS)).values, expected)
     assert_array_equal(model.contributions(X_IRIS[40:41]).values, expected[40:41])
+
+
+@pytest.mark.parametrize("y", [Y_IRIS, (Y_IRIS == 1).astype(int)])
+def test_those_of_trees_in_rounds_add_up_to_their_scores(y):
+    model = GradientBoostingClassifier(n_estimators=6, random_state=0).fit(X_IRIS, y)
+    n_scores = model.baseline_.size
+    found = contributions(forest_explainer(model.forest_, 4, n_interleaved=n_scores), X_IRIS)
+    scores = model.decision_function(X_IRIS).reshape(-1, n_scores)
+    assert_allclose(found.values.sum(axis=1) + found.base + model.baseline_, scores, atol=1e-13)
 
 
 def test_bad_input_is_one_sentence():
