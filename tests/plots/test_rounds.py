@@ -101,10 +101,10 @@ def test_errors_and_bound_are_those_of_adaboost(boosted):
     assert (line(figure, "training").y <= line(figure, "bound").y).all()
 
 
-def test_stored_normalisers_are_the_bound():
+def test_a_stored_bound_is_shown():
     model = SimpleNamespace(
         classes_=np.array([0, 1]),
-        normalisers_=np.array([0.5, 0.5]),
+        bounds_=np.array([0.5, 0.25]),
         estimator_weights_=np.ones(2),
         staged_predict=lambda X: iter([np.array([0, 0]), np.array([0, 1])]),
         staged_decision_function=lambda X: iter([np.array([-2.0, -2.0]), np.array([-2.0, 2.0])]),

@@ -337,7 +337,7 @@ def as_numbers(column: np.ndarray) -> np.ndarray:
 def rounds(model: Any, X: Any, y: Any, X_test: Any = None, y_test: Any = None) -> go.Figure:
     """Return a figure of the rounds of a fitted booster: its errors on X and y, and on test rows, and how margins grow.
 
-    The training error of AdaBoost comes with its bound, the product of the normalisers Z_t; gradient boosting comes
+    The training error of AdaBoost comes with its bound, the product of the normalizers Z_t; gradient boosting comes
     with the losses it has noted. Margins are shown as shares of the rows whose margin is at most so much, after some
     numbers of rounds. Any model with ``staged_predict`` will do, and a classifier with ``staged_decision_function``.
 

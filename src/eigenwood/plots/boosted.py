@@ -37,9 +37,9 @@ def numbers_of_rounds(model: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> R
         errors = {name: squared_errors(model, *rows) for name, rows in sets.items()}
         return Rounds(errors, "mean squared error", losses_of(model))
     errors = {name: error_rates(model, *rows) for name, rows in sets.items()}
-    bounds = normalisers_of(model)
+    bounds = bounds_of(model)
     if bounds is not None:
-        errors["bound"] = np.cumprod(bounds)
+        errors["bound"] = bounds
     rounds = some_rounds(errors["training"].size)
     margins = dict(zip(rounds, margins_after(model, X, y, rounds), strict=True))
     return Rounds(errors, "error rate", losses_of(model), margins, SHARES if is_vote(model) else SCORES)
@@ -72,15 +72,15 @@ def losses_of(model: Any) -> dict[str, np.ndarray]:
     return losses
 
 
-def normalisers_of(model: Any) -> np.ndarray | None:
-    """Return Z_t of each round of AdaBoost, the product of which bounds the training error; None if nothing says it."""
-    if hasattr(model, "normalisers_"):
-        return np.asarray(model.normalisers_)
+def bounds_of(model: Any) -> np.ndarray | None:
+    """Return the bound of AdaBoost's training error after each round, the product of all Z_t; None if nothing says it."""
+    if hasattr(model, "bounds_"):
+        return np.asarray(model.bounds_)
     is_lecture = len(model.classes_) == 2 and getattr(model, "learning_rate", None) == 1.0
     if not (is_vote(model) and is_lecture):
         return None
     errors = np.asarray(model.estimator_errors_)[: len(model.estimators_)]
-    return 2.0 * np.sqrt(errors * (1.0 - errors))
+    return np.cumprod(2.0 * np.sqrt(errors * (1.0 - errors)))
 
 
 def is_vote(model: Any) -> bool:
