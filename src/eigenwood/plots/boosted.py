@@ -73,7 +73,7 @@ def losses_of(model: Any) -> dict[str, np.ndarray]:
 
 
 def bounds_of(model: Any) -> np.ndarray | None:
-    """Return the bound of AdaBoost's training error after each round, the product of all Z_t; None if nothing says it."""
+    """Return the bound of the training error after each round, the product of all Z_t; None if nothing says it."""
     if hasattr(model, "bounds_"):
         return np.asarray(model.bounds_)
     is_lecture = len(model.classes_) == 2 and getattr(model, "learning_rate", None) == 1.0
