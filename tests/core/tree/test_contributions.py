@@ -142,6 +142,17 @@ def test_a_tree_that_asks_nothing(values):
     assert_allclose(found.base, values)
 
 
+def test_no_trees_at_all_move_nothing():
+    nothing = cases.single_leaf([0.0])
+    nothing = type(nothing)(
+        *(array[:0] for array in nothing[:6]), nothing.category_start[:1], *(a[:0] for a in nothing[7:])
+    )
+    for n_interleaved in (1, 3):
+        found = contributions(make_explainer(nothing, np.array([0]), 2, n_interleaved=n_interleaved), np.ones((5, 2)))
+        assert_array_equal(found.values, np.zeros((5, 2, n_interleaved)))
+        assert_array_equal(found.base, np.zeros(n_interleaved))
+
+
 def test_a_long_chain_of_features_stays_exact():
     """41 features on a path: sums of 21 points, the first of which are all but 0."""
     questions = [entry for j in range(40) for entry in ((j, 0.5), (1.0, float(j)))]
@@ -154,7 +165,7 @@ def test_a_long_chain_of_features_stays_exact():
 
 
 def test_rules_of_quadrature_are_exact_for_their_degree():
-    points, weights = points_and_weights(12)
+    points, weights = points_and_weights([np.arange(1, 13)])
     for q in range(1, 13):
         for degree in range(2 * q):
             assert (weights[q - 1] * points[q - 1] ** degree)[:q].sum() == pytest.approx(1.0 / (degree + 1), rel=1e-13)

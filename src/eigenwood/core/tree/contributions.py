@@ -39,7 +39,7 @@ from eigenwood.core.tree.paths import Paths, paths_of
 from eigenwood.core.tree.predict import is_listed
 from eigenwood.core.tree.types import LEAF, Tree
 
-LANES, FEW = 256, 8  # rows that go through a tree side by side: so many, or of few rows a multiple of this
+LANES, FEW = 256, 8  # rows that go through a tree side by side: at most so many, and a multiple of this
 BLOCK_ROWS = 1024  # rows of one task
 
 
@@ -137,7 +137,7 @@ def base_values(trees: Tree, node_start: np.ndarray, n_interleaved: int) -> np.n
 def contributions(explainer: Explainer, X, n_threads: int = 1) -> Contributions:
     """Return the contributions for every row of X, dense or csr, where a category stands as its code."""
     values = np.zeros((X.shape[0], explainer.n_features, len(explainer.outputs)))
-    rule = points_and_weights(max((int(own.n_points.max()) for own in explainer.outputs if own is not None), default=1))
+    rule = points_and_weights([own.n_points for own in explainer.outputs if own is not None])
 
     def block(rows: slice) -> None:
         part = X[rows][:, explainer.features]
@@ -154,10 +154,11 @@ def contributions(explainer: Explainer, X, n_threads: int = 1) -> Contributions:
     return Contributions(values, explainer.base)
 
 
-def points_and_weights(most: int) -> tuple[np.ndarray, np.ndarray]:
+def points_and_weights(n_points: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return Gauss and Legendre's points and weights on [0, 1], row q - 1 those of the rule with q points."""
-    points, weights = np.zeros((most, most)), np.zeros((most, most))
-    for q in range(1, most + 1):
+    wanted = np.unique(np.concatenate([[1], *n_points])).astype(int)
+    points, weights = np.zeros((2, wanted[-1], wanted[-1]))
+    for q in wanted:
         own, shares = np.polynomial.legendre.leggauss(q)
         points[q - 1, :q], weights[q - 1, :q] = 0.5 + 0.5 * own, 0.5 * shares
     return points, weights
@@ -165,8 +166,8 @@ def points_and_weights(most: int) -> tuple[np.ndarray, np.ndarray]:
 
 def in_lanes(rows: np.ndarray) -> np.ndarray:
     """Return rows as (n_groups, n_columns, n_lanes): those of a group side by side; the last one is filled up."""
-    n_lanes = min(LANES, -(-rows.shape[0] // FEW) * FEW)
-    n_groups = -(-rows.shape[0] // n_lanes)
+    n_groups = -(-rows.shape[0] // LANES)
+    n_lanes = -(-rows.shape[0] // (n_groups * FEW)) * FEW
     padded = np.zeros((n_groups * n_lanes, rows.shape[1]))
     padded[: rows.shape[0]] = rows
     return np.ascontiguousarray(padded.reshape(n_groups, n_lanes, -1).transpose(0, 2, 1))
@@ -175,9 +176,9 @@ def in_lanes(rows: np.ndarray) -> np.ndarray:
 def summed(explainer: Explainer, paths: Paths, columns: np.ndarray, points, weights) -> np.ndarray:
     """Return the contributions to one output, (n_rows, n_asked), added up over the trees."""
     out = np.zeros_like(columns)
-    n_points = int(paths.n_points.max())
+    n_points = int(paths.n_points.max(initial=1))
     factors = Factors(*(np.empty(n_points) for _ in range(4)))
-    n_levels, n_lanes = int(paths.depth.max()) + 1, columns.shape[2]
+    n_levels, n_lanes = int(paths.depth.max(initial=0)) + 1, columns.shape[2]
     lanes = Lanes(
         products=np.empty((n_levels * n_points, n_lanes)),
         sums=np.empty((n_levels * n_points, n_lanes)),

@@ -10,6 +10,7 @@ from eigenwood.core.tree.contributions import Contributions, Explainer, contribu
 from eigenwood.core.tree.types import Tree
 from eigenwood.estimators.tree.data import class_lists, one_or_list, values_per_output
 from eigenwood.estimators.tree.input_checks import check_no_infinity
+from eigenwood.validation.arrays import check_room
 
 
 def tree_explainer(nodes: Tree, model: Any) -> Explainer:
@@ -22,6 +23,8 @@ def tree_explainer(nodes: Tree, model: Any) -> Explainer:
 def contributions_of(model: Any, explainer: Explainer, rows: Any, n_threads: int) -> Any:
     """Return the contributions to what a tree or forest predicts for checked rows; a list for several class outputs."""
     check_no_infinity(model, rows)
+    n_bytes = 8.0 * rows.shape[0] * model.n_features_in_ * len(explainer.outputs)
+    check_room(type(model).__name__, "the contributions", n_bytes, "fewer rows at a time take less")
     values, base = contributions(explainer, rows, n_threads)
     if class_lists(model):
         ends = np.cumsum(values_per_output(model))[:-1]
