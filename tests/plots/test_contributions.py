@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -82,6 +84,15 @@ def test_a_classifier_and_a_frame():
     assert {"size = 1", "kind = red"} == set(figure.data[0].y)
     assert_allclose(sum(figure.data[0].x), 0.5)
     assert "probability of yes" in plots.contributions(model, X).layout.xaxis.title.text
+
+
+@pytest.mark.parametrize(("shape", "told"), [((1, 2), "score 3.5"), ((1, 2, 3), "score of c 3.5")])
+def test_scores_of_a_booster_are_called_scores(shape, told):
+    found = (np.ones(shape), 1.5 if len(shape) == 2 else np.full(3, 1.5))
+    model = SimpleNamespace(
+        classes_=np.array(["a", "b", "c"]), n_features_in_=2, decision_function=None, contributions=lambda X: found
+    )
+    assert plots.contributions(model, [[0.0, 1.0]]).layout.title.text.startswith(f"<b>{told}</b> = base 1.5")
 
 
 def test_bad_input_is_one_sentence():

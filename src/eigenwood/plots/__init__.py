@@ -299,15 +299,17 @@ def contributions(model: Any, X: Any, output: Any = None) -> go.Figure:
 def one_output(model: Any, found: Any, output: Any) -> tuple[np.ndarray, float, str]:
     """Return the contributions to one output, its base value, and what it is called."""
     values, base = found
+    has_scores = hasattr(model, "decision_function")
     if values.ndim == 2:
-        return values, float(base), "prediction"
+        return values, float(base), "score" if has_scores else "prediction"
     labels = list(getattr(model, "classes_", range(values.shape[2])))
     chosen = labels[-1] if output is None else output
     if chosen not in labels:
         raise InputError(
             f"plots.contributions: output must be one of {[str(label) for label in labels]}; got {output!r}."
         )
-    place, kind = labels.index(chosen), "probability of" if hasattr(model, "classes_") else "output"
+    place, kind = labels.index(chosen), "score of" if has_scores else "probability of"
+    kind = kind if hasattr(model, "classes_") else "output"
     return values[:, :, place], float(base[place]), f"{kind} {chosen}"
 
 
