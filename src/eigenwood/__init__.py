@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from eigenwood.estimators.pca import PCA
     from eigenwood.estimators.perceptron import KernelPerceptron, Perceptron
     from eigenwood.estimators.registry import verify
+    from eigenwood.estimators.representable import representable
     from eigenwood.estimators.rules import rules
     from eigenwood.estimators.svm import SVC, SVR
     from eigenwood.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -49,6 +50,7 @@ __all__ = [
     "gamma_from_s",
     "gamma_from_sigma",
     "load",
+    "representable",
     "rules",
     "save",
     "verify",
@@ -66,6 +68,7 @@ _HOMES = {
     "estimators.pca": ("PCA",),
     "estimators.perceptron": ("KernelPerceptron", "Perceptron"),
     "estimators.registry": ("verify",),
+    "estimators.representable": ("representable",),
     "estimators.rules": ("rules",),
     "estimators.svm": ("SVC", "SVR"),
     "estimators.tree": ("DecisionTreeClassifier", "DecisionTreeRegressor"),

@@ -340,13 +340,13 @@ def leaf_of(tree, x, categories=()):
     """Return the leaf at which a row ends, in a tree as core/tree/types.py draws it."""
     node = 0
     while tree.left[node] >= 0:
-        answer, default_left = x[tree.feature[node]], tree.default_left[node]
-        if tree.feature[node] in categories:
-            listed = answer in tree.categories[tree.category_start[node] : tree.category_start[node + 1]]
-            goes_left = default_left != listed
-        elif math.isnan(answer):
-            goes_left = default_left
-        else:
-            goes_left = answer <= tree.threshold[node]
-        node = tree.left[node] if goes_left else tree.right[node]
+        node = tree.left[node] if goes_left(tree, node, x, categories) else tree.right[node]
     return int(node)
+
+
+def goes_left(tree, node, x, categories=()):
+    """Return whether a row goes left at a node."""
+    answer, default_left = x[tree.feature[node]], tree.default_left[node]
+    if tree.feature[node] in categories:
+        return default_left != (answer in tree.categories[tree.category_start[node] : tree.category_start[node + 1]])
+    return default_left if math.isnan(answer) else answer <= tree.threshold[node]

@@ -617,6 +617,18 @@ def forest_insight() -> Any:
     return model.feature_importances_, model.decision_path(X)[0], model.estimators_[0].predict(X)
 
 
+@call("contributions of features")
+def contributions() -> Any:
+    X = table()
+    Z = with_missing(table())
+    told: list[Any] = [TREE(random_state=0).fit(frame(X), words(X)).contributions(frame(X))]
+    for rows in (Z, as_float32(Z), read_only(table()), thin(X)):
+        told += [FOREST(4, random_state=0).fit(rows, words(X)).contributions(rows)]
+    for model in (TREE_R(random_state=0), FOREST_R(4, random_state=0)):
+        told += [kept(model.fit(X, both(X))).contributions(X[:1])]
+    return told
+
+
 @call("paths, rules and pruning of a tree")
 def tree_insight() -> Any:
     X = table()

@@ -7,6 +7,13 @@ Each file draws numbers and knows nothing of models. The functions here take a f
     plots.pruning(model)             its pruning_curve_                    → pruning_figure
     plots.dtreeviz(model, X, y)      its questions and the rows            → dtreeviz's own drawings
 
+    of a booster
+    plots.rounds(model, X, y)        errors, bound, losses and margins     → rounds_figure
+    plots.round_boundaries(model, X, y)  what it says after some of them   → boundary_figure
+
+    of a tree, a forest or a booster, and rows
+    plots.contributions(model, X)    its contributions(X)                  → row_figure, summary_figure
+
     of classifiers of two features
     plots.boundary(model, X, y)      what it says everywhere, its support  → boundary_figure
     plots.boundary([a, b], X, y)     the same of both, side by side
@@ -38,10 +45,20 @@ from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.rules import fitted_tree, pruning_of, rules
 from eigenwood.estimators.tree.data import class_lists
 from eigenwood.plots.biplot import SCALINGS, biplot_coordinates, biplot_figure
+from eigenwood.plots.boosted import (
+    check_booster,
+    codes_of,
+    numbers_of_rounds,
+    scores_after,
+    some_rounds,
+    weights_after,
+)
 from eigenwood.plots.boundary import Panel, Scene, boundary_figure, grid_points, scene_of
+from eigenwood.plots.contributions import row_figure, summary_figure
 from eigenwood.plots.images import component_images_figure, reconstruction_figure
 from eigenwood.plots.loadings import loadings_figure, loadings_table
 from eigenwood.plots.pruning import pruning_figure
+from eigenwood.plots.rounds import rounds_figure
 from eigenwood.plots.scores import scores_figure
 from eigenwood.plots.scree import scree_figure
 from eigenwood.plots.tree import tree_figure
@@ -52,11 +69,14 @@ __all__ = [
     "biplot",
     "boundary",
     "component_images",
+    "contributions",
     "dtreeviz",
     "loadings",
     "loadings_table",
     "pruning",
     "reconstructions",
+    "round_boundaries",
+    "rounds",
     "scores",
     "scree",
     "tree",
@@ -244,6 +264,131 @@ def title_of(model: Any) -> str:
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     kernel = getattr(last, "kernel", None)
     return f"{type(last).__name__}, {kernel}" if isinstance(kernel, str) else type(last).__name__
+
+
+# --- of a tree, a forest or a booster, and rows ------------------------------------------------------------------
+
+
+def contributions(model: Any, X: Any, output: Any = None) -> go.Figure:
+    """Return a figure of how much each feature moves the predictions for the rows of X away from the base value.
+
+    One row is drawn as bars, the largest contribution first; many rows as a dot for each row and feature, dark where
+    the feature is large. ``output`` is a class of a classifier, the last one if nothing is said, or the number of an
+    output of a regressor.
+
+    >>> import eigenwood.plots as plots
+    >>> from eigenwood import DecisionTreeRegressor
+    >>> X = [[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 0.0]]
+    >>> model = DecisionTreeRegressor(max_depth=1).fit(X, [1.0, 1.0, 5.0, 7.0])
+    >>> plots.contributions(model, X[:1]).layout.title.text
+    '<b>prediction 1</b> = base 3.5 -2.5'
+    """
+    if not hasattr(model, "contributions"):
+        raise InputError(f"plots.contributions: the model must have contributions(X); got {type(model).__name__}.")
+    found = model.contributions(X)
+    if isinstance(found, list):
+        raise InputError(f"plots.contributions: the model must have 1 output with classes; got {len(found)}.")
+    values, base, what = one_output(model, found, output)
+    names = [str(name) for name in input_names(model, None)]
+    words, numbers = shown_values(X)
+    if len(values) == 1:
+        return row_figure(values[0], base, names, words, what)
+    return summary_figure(values, numbers, names, what)
+
+
+def one_output(model: Any, found: Any, output: Any) -> tuple[np.ndarray, float, str]:
+    """Return the contributions to one output, its base value, and what it is called."""
+    values, base = found
+    has_scores = hasattr(model, "decision_function")
+    if values.ndim == 2:
+        return values, float(base), "score" if has_scores else "prediction"
+    labels = list(getattr(model, "classes_", range(values.shape[2])))
+    chosen = labels[-1] if output is None else output
+    if chosen not in labels:
+        raise InputError(
+            f"plots.contributions: output must be one of {[str(label) for label in labels]}; got {output!r}."
+        )
+    place, kind = labels.index(chosen), "score of" if has_scores else "probability of"
+    kind = kind if hasattr(model, "classes_") else "output"
+    return values[:, :, place], float(base[place]), f"{kind} {chosen}"
+
+
+def shown_values(X: Any) -> tuple[list[str], np.ndarray]:
+    """Return the values of the first row in words, and all that are numbers as numbers."""
+    frame = frame_of("plots.contributions", X)
+    if frame is None:
+        rows = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        columns = list(rows.T)
+    else:
+        columns = [np.asarray(frame[name].to_list(), dtype=object) for name in frame.columns]
+    words = [f"{own[0]:.4g}" if isinstance(own[0], float | np.floating) else str(own[0]) for own in columns]
+    return words, np.column_stack([as_numbers(own) for own in columns])
+
+
+def as_numbers(column: np.ndarray) -> np.ndarray:
+    """Return a column as numbers; as NaN if it holds words."""
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        return np.full(column.size, np.nan)
+
+
+# --- of a booster -------------------------------------------------------------------------------------
+
+
+def rounds(model: Any, X: Any, y: Any, X_test: Any = None, y_test: Any = None) -> go.Figure:
+    """Return a figure of the rounds of a fitted booster: its errors on X and y, and on test rows, and how margins grow.
+
+    The training error of AdaBoost comes with its bound, the product of the normalizers Z_t; gradient boosting comes
+    with the losses it has noted. Margins are shown as shares of the rows whose margin is at most so much, after some
+    numbers of rounds. Any model with ``staged_predict`` will do, and a classifier with ``staged_decision_function``.
+
+    >>> import eigenwood.plots as plots
+    >>> from sklearn.ensemble import AdaBoostClassifier
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], ["a", "a", "b", "b", "a", "a"]
+    >>> figure = plots.rounds(AdaBoostClassifier(n_estimators=3).fit(X, y), X, y)
+    >>> [line.name for line in figure.data]
+    ['training', 'bound', '1 round', '2 rounds', '3 rounds']
+    """
+    check_booster("rounds", model)
+    return rounds_figure(numbers_of_rounds(model, X, y, X_test, y_test))
+
+
+def round_boundaries(
+    model: Any, X: Any, y: Any, rounds: Sequence[int] | None = None, equal_aspect: bool | None = None
+) -> go.Figure:
+    """Return a figure of what a boosted classifier of two features says after some numbers of rounds.
+
+    The larger a row is drawn, the more weight it has in the next round. ``rounds`` are the numbers of rounds; by
+    default four from the first to the last. ``equal_aspect`` is that of ``boundary``.
+    """
+    check_booster("round_boundaries", model)
+    check_boundary_models([model])
+    points = check_matrix("plots.round_boundaries", X)
+    codes = codes_of(model, y)
+    n_rounds = sum(1 for _ in model.staged_predict(X[:1]))
+    shown = some_rounds(n_rounds) if rounds is None else sorted(set(rounds))
+    if not shown or shown[0] < 1 or shown[-1] > n_rounds:
+        raise InputError(f"plots.round_boundaries: rounds must be integers from 1 to {n_rounds}; got {rounds!r}.")
+    scene = scene_of(
+        points.astype(np.float64), codes, [str(label) for label in model.classes_], len(shown), equal_aspect
+    )
+    grid, shape = like_rows(X, grid_points(scene)), (scene.up.size, scene.across.size)
+    on_grid, of_rows = (scores_after(model, rows, shown) for rows in (grid, X))
+    said = zip(shown, on_grid, of_rows, weights_after(model, X, y, shown), strict=True)
+    panels = [round_panel(n, there, here, weights, shape) for n, there, here, weights in said]
+    return boundary_figure(scene, panels, plane_names(model, X)).update_layout(legend_itemsizing="constant")
+
+
+def round_panel(n_rounds: int, scores: np.ndarray, row_scores: np.ndarray, weights: np.ndarray, shape: tuple) -> Panel:
+    """Return what a booster says after some rounds, given its scores on the grid and of the rows."""
+    title, nobody = f"after {n_rounds:,} round{'s' if n_rounds > 1 else ''}", np.empty(0, dtype=np.intp)
+    relative = weights * weights.size
+    if scores.ndim > 1:
+        codes, row_codes = scores.argmax(axis=1).reshape(shape), row_scores.argmax(axis=1)
+        return Panel(title, codes, row_codes, nobody, row_weights=relative)
+    codes, row_codes = (scores > 0.0).astype(int).reshape(shape), (row_scores > 0.0).astype(int)
+    return Panel(title, codes, row_codes, nobody, scores.reshape(shape), row_scores, row_weights=relative)
 
 
 # --- of a PCA -------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ PALE, STRONG = 0.16, 0.5  # of their colours, at the surface and far from it
 REGION = 0.3  # where only the class is known
 NEARLY = 0.01  # slack that nobody sees
 RING_GREY = "#5d666d"
+SMALLEST_DOT, LARGEST_DOT = 3, 30  # pixels
 SURFACE, MARGIN_LINES, NEAREST = "surface f = 0", "margin f = ±1", "level of the nearest row"
 FREE, BOUND, SUPPORT, SLACK = "support vector on the margin", "support vector with slack", "support vector", "slack"
 BELOW_CLASSES = {name: 1001 + i for i, name in enumerate((SURFACE, MARGIN_LINES, NEAREST, FREE, BOUND, SUPPORT, SLACK))}
@@ -50,6 +51,7 @@ class Panel(NamedTuple):
     level: float | None = None  # margin lines are at f = ±level
     width: float | None = None  # of the margin, in the space in which the model is linear
     has_slack: bool = False  # it is a support vector machine
+    row_weights: np.ndarray | None = None  # (n_rows,) mean 1; areas of dots stand for them, if they differ
 
 
 class Scene(NamedTuple):
@@ -236,7 +238,7 @@ def row_traces(scene: Scene, panel: Panel, slack: np.ndarray) -> list[Any]:
     """Return the rows, a trace for each class."""
     n_rows = scene.codes.size
     draw = go.Scattergl if n_rows >= FAST else go.Scatter
-    size = dot_size(n_rows)
+    size, sizes = dot_size(n_rows), dot_sizes(n_rows, panel.row_weights)
     scores = np.full(n_rows, np.nan) if panel.row_scores is None else panel.row_scores
     told = "" if panel.row_scores is None else "<br>f %{customdata[1]:.4~g}"
     told += "<br>slack %{customdata[2]:.4~g}" if panel.has_slack else ""
@@ -252,7 +254,7 @@ def row_traces(scene: Scene, panel: Panel, slack: np.ndarray) -> list[Any]:
                 marker={
                     "color": COLOURS[place],
                     "symbol": SYMBOLS[place // PER_SYMBOL],
-                    "size": size,
+                    "size": size if sizes is None else sizes[rows],
                     "line": {"width": 1 if size > 6 else 0.5, "color": "white"},
                 },
                 name=plain(shortened(label, LONGEST_LABEL)),
@@ -266,6 +268,13 @@ def row_traces(scene: Scene, panel: Panel, slack: np.ndarray) -> list[Any]:
 
 def dot_size(n_rows: int) -> int:
     return 10 if n_rows < 300 else 7 if n_rows < FAST else 4
+
+
+def dot_sizes(n_rows: int, weights: np.ndarray | None) -> np.ndarray | None:
+    """Return the diameter of each dot, whose area is its weight, within what can be seen; None if all are alike."""
+    if weights is None:
+        return None
+    return np.clip(dot_size(n_rows) * np.sqrt(weights), SMALLEST_DOT, LARGEST_DOT)
 
 
 def rings(scene: Scene, panel: Panel, slack: np.ndarray) -> list[Any]:

@@ -77,6 +77,14 @@ def check_training(
 def check_labels(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
     """Return y as a vector of ``n_rows`` labels, of the type they were given in."""
     who = type(estimator).__name__
+    labels = labels_of(who, y)
+    if labels.size != n_rows:
+        raise InputError(f"{who}: y must have one label for each of the {n_rows} rows; got {labels.size}.")
+    return labels
+
+
+def labels_of(who: str, y: Any) -> np.ndarray:
+    """Return y as a vector of labels, of the type they were given in."""
     if y is None:
         raise InputError(f"{who}: it requires y to be passed, but the target y is None.")
     try:
@@ -84,8 +92,6 @@ def check_labels(estimator: Any, y: Any, n_rows: int) -> np.ndarray:
         check_classification_targets(labels)
     except (ValueError, TypeError) as problem:
         raise one_sentence(who, problem) from problem
-    if labels.size != n_rows:
-        raise InputError(f"{who}: y must have one label for each of the {n_rows} rows; got {labels.size}.")
     return labels
 
 

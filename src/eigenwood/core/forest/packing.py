@@ -200,7 +200,12 @@ def described_at(forest: Forest) -> slice:
 
 def tree_at(forest: Forest, i: int) -> Tree:
     """Return the i-th tree; what adds up from leaves is that of the packed tree within rounding, the rest exactly."""
-    columns = columns_at(forest, part_at(forest, i, i + 1))
+    return trees_at(forest, part_at(forest, i, i + 1))
+
+
+def trees_at(forest: Forest, part: Part) -> Tree:
+    """Return some trees, whose nodes stand one after the other, as if they were parts of one."""
+    columns = columns_at(forest, part)
     criterion, inner = int(forest.criterion[0]), columns.inner
     right = right_children(inner)
     n_rows, weight = spread(columns.n_rows, ~inner, 0), spread(columns.weight, ~inner, 0.0)

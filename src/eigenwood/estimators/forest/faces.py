@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.distinct import fingerprints
 from eigenwood.core.forest.batch_predict import BatchForest, batch_means, make_batch_forest, pays
+from eigenwood.core.forest.contributions import forest_explainer
 from eigenwood.core.forest.grow_batch import WorkspacePool
 from eigenwood.core.forest.packing import Forest, PackedTree, forest_of, tree_at
 from eigenwood.core.forest.predict import Means, Predictor, forest_leaves, forest_means, make_predictor
@@ -61,6 +62,7 @@ from eigenwood.estimators.forest.params import (
     forest_feature_count,
 )
 from eigenwood.estimators.parameters import describe
+from eigenwood.estimators.tree.contributing import contributions_of
 from eigenwood.estimators.tree.data import (
     TreeData,
     class_counts,
@@ -173,6 +175,19 @@ class RandomForest(MultiOutputMixin, Watched, Ensemble, BaseEstimator):
         if found.met_infinity:
             check_no_infinity(self, rows)
         return found.nodes.astype(np.int64)
+
+    def contributions(self, X):
+        """Return how much each feature moves each prediction away from the base value: exact Shapley values.
+
+        The result has ``values``, of shape (n_rows, n_features) for one number to predict, else (n_rows, n_features,
+        n_outputs or n_classes), and ``base``. The values of a row and the base add up to ``predict_proba``, of
+        regression to ``predict``; they are the means of those of the trees.
+        """
+        rows = self._query(X)
+        explainer = self._cached(
+            "explainer", lambda: forest_explainer(self.forest_, self.n_features_in_, factor=1.0 / len(self))
+        )
+        return contributions_of(self, explainer, rows, self._threads(rows))
 
     def decision_path(self, X):
         """Return which nodes each row visits, tree beside tree, as a sparse matrix of ones, and where trees begin."""

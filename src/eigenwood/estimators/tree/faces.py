@@ -15,6 +15,7 @@ from eigenwood.core.tree.predict import decision_path, leaves_of
 from eigenwood.core.tree.prune import collapse_alphas, pruning_path
 from eigenwood.core.tree.types import NO_FEATURE, NO_THRESHOLD, BinnedTable, Tree
 from eigenwood.estimators.parameters import describe
+from eigenwood.estimators.tree.contributing import contributions_of, tree_explainer
 from eigenwood.estimators.tree.data import (
     SharedTable,
     TreeData,
@@ -122,6 +123,18 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator):
     def apply(self, X):
         """Return the leaf in which each row of X ends."""
         return self._leaves(X).astype(np.int64)
+
+    def contributions(self, X):
+        """Return how much each feature moves each prediction away from the base value: exact Shapley values.
+
+        The result has ``values``, of shape (n_rows, n_features) for one number to predict, else (n_rows, n_features,
+        n_outputs or n_classes), and ``base``. The values of a row and the base add up to ``predict_proba``, of
+        regression to ``predict``. While a feature is not known, both ways are gone at questions about it, each with its
+        share of the training weight (path-dependent TreeSHAP).
+        """
+        check_is_fitted(self)
+        explainer = tree_explainer(self.tree_._nodes, self)
+        return contributions_of(self, explainer, self._known_rows(X), self._threads())
 
     def decision_path(self, X):
         """Return the nodes that each row of X visits, as a sparse matrix of ones."""
