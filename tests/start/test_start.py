@@ -44,12 +44,17 @@ SOME = [
 ]  # fmt: skip
 
 
+def paths(repository) -> str:
+    """Return where a new process finds these tests, and the same package as this one."""
+    return os.pathsep.join(filter(None, [str(repository), os.environ.get("PYTHONPATH")]))
+
+
 def told_by(names: list[str], repository, **environment: str) -> dict[str, tuple[str, list[str]]]:
     """Return digests and compiled functions of calls in a new process."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         input=json.dumps(names),
-        env={**os.environ, "PYTHONPATH": str(repository), **environment},
+        env={**os.environ, "PYTHONPATH": paths(repository), **environment},
         capture_output=True,
         text=True,
     )
