@@ -1,7 +1,8 @@
 """Run the command in a process of its own.
 
-Most of such a process's time would be imports. So one process for each test worker imports everything once and waits;
-each command runs in a copy of it (a fork), with its own folder, arguments and output.
+Most of such a process's time would be imports. So one process for each test worker imports everything once, also what
+Typer imports for its first command, and waits; each command runs in a copy of it (a fork), with its own folder,
+arguments and output. A copy ends without taking Python apart, object by object, which would copy all of its memory.
 
     worker ──"learn heart", folder──► waiting process ──fork──► the command
            ◄──────── status ────────                  ◄─ exit ─
@@ -22,10 +23,26 @@ MAIN = "import eigenwood.cli.main as command; command.main()"
 PLAIN = {"COLUMNS": "160", "NO_COLOR": "1", "TERM": "dumb"}
 
 WAITING = """
-import json, os, sys
+import atexit, contextlib, gc, io, json, os, sys, traceback
 import eigenwood.cli.jobs
 import eigenwood.cli.main as command
 
+
+def status_of(words):
+    sys.argv = ["-c", *words]
+    try:
+        command.main()
+    except SystemExit as end:
+        return end.code or 0
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+with contextlib.redirect_stdout(io.StringIO()):
+    status_of(["info"])
+gc.freeze()
 for line in sys.stdin:
     words, folder, out, err = json.loads(line)
     process = os.fork()
@@ -34,9 +51,11 @@ for line in sys.stdin:
         for number, path in ((1, out), (2, err)):
             os.dup2(os.open(path, os.O_WRONLY), number)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        sys.argv = ["-c", *words]
-        command.main()
-        sys.exit(0)
+        status = status_of(words)
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
     print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
 """
 
