@@ -618,7 +618,7 @@ def assert_a_transformer_keeps_its_limit(entry):
 @every_watched
 def test_a_fit_that_was_cut_short_claims_nothing(entry, params):
     """Whatever ``verify`` says of it, it does not say that all is well."""
-    X, y = noisy(600)
+    X, y = noisy(200)
     model = made(entry, params, time_limit=1e-6).fit(X, y)
     if model.stop_reason_ == "finished":
         pytest.skip("done before anybody looked at the clock")
