@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import os
+
+# Tests run on as many workers as there are cores: more threads of BLAS would wait for each other, and burn CPU time.
+# Set before NumPy loads BLAS; a test that needs more threads of BLAS asks threadpoolctl for them.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from pathlib import Path
 
 import pytest

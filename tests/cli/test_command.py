@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from eigenwood.cli.main import app
 from eigenwood.data import datasets
 from eigenwood.data.tables import read_table, write_table
 from eigenwood.runs.frames import labels_of
-from tests.cli.running import MAIN, ran
+from tests.cli.running import MAIN, ran, ran_anew
 from tests.runs import fakes
 
 pytestmark = pytest.mark.slow
@@ -85,17 +86,18 @@ def test_a_file_works_like_a_name(folder, tmp_path):
     assert mine["assessment"] == bundled["assessment"]
 
 
-AMOUNTS = f"from tests.runs import fakes; fakes.install(); {MAIN}"
+ROOT = str(Path(__file__).parents[2])
+AMOUNTS = f"import sys; sys.path.insert(0, {ROOT!r}); from tests.runs import fakes; fakes.install(); {MAIN}"
 
 
 @pytest.fixture(scope="module")
-def priced(tmp_path_factory, repository):
+def priced(tmp_path_factory):
     """A folder in which a table of houses lies and their prices were learnt, and how to run words there."""
     place = tmp_path_factory.mktemp("prices")
     write_table(fakes.houses(), place / "houses.csv")
 
     def run(words: str) -> subprocess.CompletedProcess:
-        done = ran(words, place, AMOUNTS, PYTHONPATH=str(repository))
+        done = ran(words, place, AMOUNTS)
         assert done.returncode == 0, done.stderr
         return done
 
@@ -183,7 +185,7 @@ def test_debug_shows_the_traceback(folder):
 
 def test_a_failed_job_is_status_1(folder):
     broken = "import eigenwood.cli.jobs as jobs; jobs.learn = lambda *_: 1 / 0; " + MAIN
-    done = ran("learn play_tennis", folder, broken)
+    done = ran_anew("learn play_tennis", folder, broken)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "the job failed" in done.stderr

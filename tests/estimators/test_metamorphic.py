@@ -32,7 +32,10 @@ BOOSTED = ("GradientBoostingClassifier", "GradientBoostingRegressor")
 ENSEMBLES = ("RandomForestClassifier", "RandomForestRegressor", "BaggingClassifier", "BaggingRegressor")
 MACHINES = ("SVC", "SVR")
 PERCEPTRONS = ("Perceptron", "KernelPerceptron")
-DRAWN = "rows are drawn in the order of their fingerprints, so that a weight is a repeated row"
+
+# Rows are drawn in the order of their fingerprints, so that a weight is a repeated row; other numbers have other ones.
+# So an ensemble is asked twice: without draws, and what each learner learnt from the rows that it says it drew.
+WITHOUT_DRAWS = {"bootstrap": False}
 
 
 def some(n_cases: int) -> Callable:
@@ -154,12 +157,12 @@ def test_a_weight_is_a_repeated_row_where_columns_are_categories(entry, seed):
 @given(seed=SEEDS, power=st.integers(-20, 20))
 def test_the_unit_of_all_columns(entry, seed, power):
     name = entry.estimator.__name__
-    if name == "PolynomialExpansion" or name in ENSEMBLES:
-        pytest.skip(DRAWN if name in ENSEMBLES else "its terms are of several degrees")
+    if name == "PolynomialExpansion":
+        pytest.skip("its terms are of several degrees")
     case = case_of(entry, seed, holes_for(entry, seed))
     scaled = case._replace(X=case.X * 2.0**power, queries=case.queries * 2.0**power)
     # 1 is no column of a perceptron then, and the order of rows is that of the table
-    params = {"fit_intercept": False, "shuffle": False} if name in PERCEPTRONS else {}
+    params = {"fit_intercept": False, "shuffle": False} if name in PERCEPTRONS else without_draws(entry)
     before, after = (answers(entry, one, params) for one in (case, scaled))
     if name in ("PCA", "Perceptron"):
         after = after * 2.0**-power if name == "PCA" else after * 4.0**-power
@@ -170,30 +173,51 @@ def test_the_unit_of_all_columns(entry, seed, power):
 @some(4)
 @given(seed=SEEDS, shift=st.integers(-1000, 1000))
 def test_the_zero_of_columns(entry, seed, shift):
-    if entry.estimator.__name__ in (*PERCEPTRONS, *ENSEMBLES, "PolynomialExpansion"):
-        pytest.skip(DRAWN if entry.estimator.__name__ in ENSEMBLES else "a direction is measured from 0")
+    if entry.estimator.__name__ in (*PERCEPTRONS, "PolynomialExpansion"):
+        pytest.skip("a direction is measured from 0")
     case = case_of(entry, seed, holes_for(entry, seed))
     moved = case._replace(X=case.X + shift, queries=case.queries + shift)
-    np.testing.assert_allclose(answers(entry, moved), answers(entry, case), **allowed(entry))
+    params = without_draws(entry)
+    np.testing.assert_allclose(answers(entry, moved, params), answers(entry, case, params), **allowed(entry))
+
+
+@pytest.mark.parametrize("entry", [one for one in ENTRIES if one.estimator.__name__ in ENSEMBLES], ids=lambda e: e.name)
+@some(4)
+@given(seed=SEEDS, power=st.integers(-20, 20), shift=st.integers(-1000, 1000))
+def test_the_unit_and_the_zero_where_rows_are_drawn(entry, seed, power, shift):
+    """What a learner learnt from its draw it learns from the same rows as they were before, to the last bit."""
+    case = case_of(entry, seed, holes_for(entry, seed))
+    changed = case._replace(X=(case.X + shift) * 2.0**power, queries=(case.queries + shift) * 2.0**power)
+    model = model_of(entry).fit(changed.X, changed.y)
+    for learner, rows in zip(model.estimators_, model.estimators_samples_, strict=True):
+        counts = np.bincount(rows, minlength=len(case.X)).astype(float)
+        before = clone(learner).fit(case.X, case.y, sample_weight=counts)
+        np.testing.assert_array_equal(result(learner, changed.queries), result(before, case.queries))
+
+
+def without_draws(entry: Entry) -> dict[str, Any]:
+    """Return parameters by which every learner of an ensemble gets all rows."""
+    return WITHOUT_DRAWS if entry.estimator.__name__ in ENSEMBLES else {}
 
 
 @every_entry
 @some(4)
 @given(seed=SEEDS)
 def test_the_order_of_columns(entry, seed):
-    """What is drawn or visited depends on it, so a tree's first question and what a machine costs are looked at."""
+    """Ties are broken by it, so the first question of trees and what a machine costs are looked at."""
     name = entry.estimator.__name__
-    if name in ENSEMBLES or name in PERCEPTRONS:
-        pytest.skip("draws and visits depend on it")
     case = case_of(entry, seed, holes_for(entry, seed))
     order = np.random.default_rng(seed + 1).permutation(case.X.shape[1])
-    models = [model_of(entry).fit(X, case.y) for X in (case.X, case.X[:, order])]
+    models = [model_of(entry, in_order(entry)).fit(X, case.y) for X in (case.X, case.X[:, order])]
     if name in BOOSTED:  # features are asked in their order where gains are equal
         one, other = (model.train_score_ for model in models)
         np.testing.assert_allclose(one, other, rtol=0.05)
-    elif name in TREES:
-        one, other = (first_gain(model) for model in models)
+    elif name in TREES or name in ENSEMBLES:
+        one, other = ([first_gain(tree) for tree in getattr(model, "estimators_", [model])] for model in models)
         assert one == pytest.approx(other, rel=1e-9)
+    elif name in PERCEPTRONS:
+        one, other = (result(model, rows) for model, rows in zip(models, turned(case, order), strict=True))
+        np.testing.assert_allclose(one, other, **allowed(entry))
     elif name in MACHINES:
         one, other = (sum(c.value for c in model.certificate_ if c.name.startswith("dual")) for model in models)
         assert one == pytest.approx(other, rel=1e-4, abs=1e-9)
@@ -205,6 +229,13 @@ def test_the_order_of_columns(entry, seed):
         np.testing.assert_allclose(one[:, order], other)
     else:
         np.testing.assert_allclose(models[0].explained_variance_, models[1].explained_variance_, rtol=1e-9, atol=1e-12)
+
+
+def in_order(entry: Entry) -> dict[str, Any]:
+    """Return parameters by which rows are visited in the table's order, and all rows and columns are looked at."""
+    if entry.estimator.__name__.startswith("RandomForest"):
+        return {**WITHOUT_DRAWS, "max_features": 1.0}
+    return {"shuffle": False} if entry.estimator.__name__ in PERCEPTRONS else without_draws(entry)
 
 
 def turned(case: Case, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

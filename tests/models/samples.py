@@ -368,6 +368,9 @@ MAKERS: dict[str, Callable[[], Sample]] = {
 }
 
 
+WITHOUT_TARGET = ("pca", "polynomial-expansion", "table-encoder")  # names of transformers begin so
+
+
 @cache
 def sample(name: str) -> Sample:
     """Return the fitted sample; made once, and nobody changes it."""
