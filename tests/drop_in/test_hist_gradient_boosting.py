@@ -78,7 +78,7 @@ globals().update(
             module="sklearn.ensemble._hist_gradient_boosting.tests.test_gradient_boosting",
             ours=OURS,
             deselected=DESELECTED,
-            least_share=0.36,
+            least_share=0.35,
         )
     )
 )
