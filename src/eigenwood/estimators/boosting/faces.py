@@ -162,7 +162,8 @@ class GradientBoosting(Watched, BaseEstimator):
         """Return what all draws follow from; 0 where nothing is drawn."""
         if self.warm_start and hasattr(self, "seed_"):
             return self.seed_
-        holds_out = stops_early(self, data.n_rows(), has_validation_set) and not has_validation_set
+        holds_out = stops_early(self, data.n_rows(), has_validation_set)
+        holds_out &= not has_validation_set and self.validation_fraction is not None
         draws = holds_out or self.subsample < 1.0 or self._feature_count(data.n_features()) < data.n_features()
         return int(integer_seeds(self.random_state, 1)[0]) if draws else 0
 
