@@ -76,12 +76,8 @@ SHORT = (
     "pca-missing",
     "random-forest",
     "random-forest-regression-missing",
-    "gradient-boosting",
     "gradient-boosting-early",
-    "gradient-boosting-init",
     "gradient-boosting-regression",
-    "gradient-boosting-regression-missing",
-    "gradient-boosting-regression-init",
     "polynomial-expansion",
     "table-encoder",
 )

@@ -108,12 +108,14 @@ def check_groups(who: str, groups: Sequence[set[int]], n_features: int) -> None:
 # ---- rows held out ------------------------------------------------------------------------------------------------
 
 
-def check_validation_set(who: str, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
+def check_validation_set(who: str, X_val: Any, y_val: Any, sample_weight_val: Any, early_stopping: Any) -> None:
     """Raise unless all that is needed for validation is given, or nothing."""
     if (X_val is None) != (y_val is None):
         raise InputError(f"{who}: X_val and y_val must be given together; got only one of them.")
     if X_val is None and sample_weight_val is not None:
         raise InputError(f"{who}: sample_weight_val must be given with X_val and y_val; got it alone.")
+    if X_val is not None and early_stopping is False:
+        raise InputError(f"{who}: X_val must be None when early_stopping is False; got rows to stop by.")
 
 
 def check_held_out(who: str, n_learn: int, n_held_out: int, are_all_classes: bool) -> None:

@@ -98,7 +98,7 @@ class GradientBoosting(Watched, BaseEstimator):
         with all_or_nothing(self, "_cache") as before:
             check_params(self)
             check_choices(self)
-            check_validation_set(type(self).__name__, X_val, y_val, sample_weight_val)
+            check_validation_set(type(self).__name__, X_val, y_val, sample_weight_val, self.early_stopping)
             watch = Watch(self)
             data = check_training(self, X, y, sample_weight)
             n_earlier = self._earlier_count(data, before)
@@ -162,7 +162,8 @@ class GradientBoosting(Watched, BaseEstimator):
         """Return what all draws follow from; 0 where nothing is drawn."""
         if self.warm_start and hasattr(self, "seed_"):
             return self.seed_
-        holds_out = stops_early(self, data.n_rows(), has_validation_set) and not has_validation_set
+        holds_out = stops_early(self, data.n_rows(), has_validation_set)
+        holds_out &= not has_validation_set and self.validation_fraction is not None
         draws = holds_out or self.subsample < 1.0 or self._feature_count(data.n_features()) < data.n_features()
         return int(integer_seeds(self.random_state, 1)[0]) if draws else 0
 
@@ -484,11 +485,12 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     validation_fraction : float, int or None, default=0.1
         The rows held out to stop by, as a share or as a number; None stops by the training rows.
     n_iter_no_change : int or None, default=None
-        Stop after so many rounds without a gain on the rows held out; a number alone makes boosting stop early.
+        Stop after so many rounds without a gain on the rows held out; None is 10 where boosting stops early.
     tol : float, default=1e-4
         What counts as a gain.
-    early_stopping : bool or 'auto', default=False
-        Whether to stop early; 'auto' does with more than 10,000 rows. Rounds after the best one are dropped.
+    early_stopping : bool, 'auto' or None, default=None
+        Whether to stop early; 'auto' does with more than 10,000 rows, None where ``n_iter_no_change`` or ``X_val`` is
+        given. Rounds after the best one are dropped.
     scoring : str, function or None, default='loss'
         What is looked at to stop early: the loss, or a metric of scikit-learn.
     max_bins : int, default=255
@@ -571,7 +573,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         categorical_features=FROM_DTYPE,
         monotonic_cst=None,
         interaction_cst=None,
-        early_stopping=False,
+        early_stopping=None,
         scoring=LOSS,
         n_jobs=None,
         time_limit=None,
@@ -700,7 +702,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         categorical_features=FROM_DTYPE,
         monotonic_cst=None,
         interaction_cst=None,
-        early_stopping=False,
+        early_stopping=None,
         scoring=LOSS,
         class_weight=None,
         n_jobs=None,

@@ -69,7 +69,7 @@ BOOSTING_PARAMS = {
     "max_bins": Number(at_least=2, at_most=MOST_BINS, whole=True),
     "l2_regularization": Number(at_least=0),
     "interaction_cst": FeatureGroups(),
-    "early_stopping": AnyOf(Flag(), Choice((AUTO,))),
+    "early_stopping": AnyOf(Nothing(), Flag(), Choice((AUTO,))),
     "scoring": AnyOf(Nothing(), Choice((LOSS,)), Scorer()),
     "n_jobs": N_JOBS,
     "time_limit": TIME_LIMIT,
@@ -133,7 +133,9 @@ def output_count(model: Any, n_classes: int) -> int:
 
 
 def stops_early(model: Any, n_rows: int, has_validation_set: bool) -> bool:
-    """Return whether a fit stops early: if that is wanted, or there is what is needed for it alone."""
+    """Return whether a fit stops early: if that is said, or else if there is what is needed for it alone."""
+    if model.early_stopping is None:
+        return has_validation_set or model.n_iter_no_change is not None
     if model.early_stopping == AUTO:
-        return n_rows > MANY_ROWS or has_validation_set or model.n_iter_no_change is not None
-    return bool(model.early_stopping) or model.n_iter_no_change is not None or has_validation_set
+        return has_validation_set or n_rows > MANY_ROWS
+    return bool(model.early_stopping)
