@@ -1,12 +1,14 @@
-"""The command: python -m benchmarks METHOD [--case NAME] [--repeats N] [--rivals a,b] [--threads N]."""
+"""The command: python -m benchmarks METHOD [--case NAME] [--repeats N] [--rivals a,b] [--threads N];
+python -m benchmarks anywhere --family F for random work."""
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
-from benchmarks import discovery, results, rounds, tables
+from benchmarks import anywhere, discovery, results, rounds, tables
 from benchmarks.case import OURS, Case
 from benchmarks.machine import machine_facts
 
@@ -98,4 +100,6 @@ def records_of(plans: list[rounds.Plan]) -> tuple[dict[str, dict], list[str]]:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["anywhere"]:
+        anywhere.app(sys.argv[2:], prog_name="python -m benchmarks anywhere")
     app(prog_name="python -m benchmarks")
