@@ -180,6 +180,7 @@ def add_fit(
 
 TREE, TREE_R = ew.DecisionTreeClassifier, ew.DecisionTreeRegressor
 FOREST, FOREST_R = ew.RandomForestClassifier, ew.RandomForestRegressor
+BOOST, BOOST_R = ew.GradientBoostingClassifier, ew.GradientBoostingRegressor
 
 for form in (as_float32, as_int, as_uint8, as_bool, as_float16, read_only, in_columns, every_other, thin, frame,
              with_missing, whole):  # fmt: skip
@@ -273,6 +274,21 @@ add_fit("bagging of machines", ew.BaggingClassifier(ew.SVC(), n_estimators=3, ra
 add_fit("bagging of perceptrons", ew.BaggingClassifier(ew.Perceptron(), n_estimators=3, random_state=0), two)
 add_fit("bagging for regression", ew.BaggingRegressor(n_estimators=4, random_state=0), amounts)
 add_fit("bagging of support vector regression", ew.BaggingRegressor(ew.SVR(), n_estimators=3, random_state=0), amounts)
+for form in (as_float32, whole, thin, frame, with_missing):
+    add_fit(f"boosting, {form.__name__}", BOOST(n_estimators=4), words, form)
+    add_fit(f"boosting for regression, {form.__name__}", BOOST_R(n_estimators=4), amounts, form)
+for weight in (weights, whole_weights):
+    add_fit(f"boosting with {weight.__name__}", BOOST(n_estimators=4), two, weight=weight)
+    add_fit(f"boosting for regression with {weight.__name__}", BOOST_R(n_estimators=4), amounts, weight=weight)
+for loss in ("absolute_error", "huber", "quantile", "poisson"):
+    add_fit(f"boosting, {loss}", BOOST_R(loss=loss, n_estimators=3), counts)
+add_fit("boosting, two quantiles", BOOST_R(loss="quantile", alpha=[0.1, 0.9], n_estimators=3), amounts)
+add_fit("boosting, exponential", BOOST(loss="exponential", n_estimators=4, n_jobs=2), two, n_rows=N_LARGE)
+add_fit("boosting, best first", BOOST_R(max_leaf_nodes=31, max_depth=None, n_jobs=2), amounts, n_rows=N_HUGE)
+add_fit("boosting, drawn", BOOST(n_estimators=4, subsample=0.5, max_features=2, random_state=0), two)
+add_fit("boosting, early", BOOST(n_estimators=9, n_iter_no_change=2, random_state=0), two)
+add_fit("boosting, bounds", BOOST_R(n_estimators=3, monotonic_cst=[1, *[0] * 7], interaction_cst="pairwise"), amounts)
+add_fit("boosting, warm", BOOST_R(n_estimators=3, warm_start=True), amounts, as_float32)
 for kernel in ("linear", "poly", "rbf", "sigmoid", "laplacian"):
     for form in (as_float32, whole, thin):
         add_fit(f"svm, {kernel}, {form.__name__}", ew.SVC(kernel=kernel), words, form, verified=kernel != "sigmoid")
@@ -506,6 +522,7 @@ TINY = {
     "trees": (TREE(random_state=0), TREE_R(random_state=0)),
     "forests": (FOREST(3, random_state=0), FOREST_R(3, random_state=0)),
     "bags": (ew.BaggingClassifier(n_estimators=3, random_state=0), ew.BaggingRegressor(n_estimators=3, random_state=0)),
+    "boosting": (BOOST(n_estimators=3), BOOST_R(n_estimators=3)),
     "machines": (ew.SVC(), ew.SVC(kernel="linear"), ew.SVC(kernel="poly"), ew.SVR()),
     "perceptrons": (ew.Perceptron(), ew.Perceptron(penalty="l2")),
     "kernel perceptrons": tuple(ew.KernelPerceptron(vote=vote, max_iter=3) for vote in ("last", "averaged", "voted")),

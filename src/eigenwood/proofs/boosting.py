@@ -448,7 +448,7 @@ def round_draw(seed: int, number: int, n_rows: int, n_wanted: int) -> np.ndarray
     with np.errstate(over="ignore"):
         first = scrambled(np.array([seed], dtype=np.uint64) ^ np.uint64(ROUND_SEED * (number + 1) % 2**64))
         bits = scrambled(first + np.arange(n_rows, dtype=np.uint64))
-    chances, drawn = (bits >> np.uint64(11)).astype(np.float64) / 2.0**53, []
+    chances, drawn = (bits >> np.uint64(11)).astype(np.float64) / 2.0**53, list[int]()
     for i, chance in enumerate(chances.tolist()):
         if chance * (n_rows - i) < n_wanted - len(drawn):
             drawn.append(i)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,7 @@ class Scorer(Metric):
 
 def is_place(value: Any) -> bool:
     """Return whether a value can be the index of a column."""
-    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)) and value >= 0
+    return Number(at_least=0, whole=True).allows(value)
 
 
 # ---- targets and weights ------------------------------------------------------------------------------------------

@@ -152,9 +152,10 @@ class GradientBoosting(Watched, BaseEstimator):
         who = type(self).__name__
         is_same = has_same_columns(vars(self), before) and all_equal(data.mixed.categories, self.categories_)
         check_warm_columns(who, is_same)
-        labels = getattr(self, "classes_", None)
         is_alike = output_count(self, data.n_classes()) == self.baseline_.size
-        check_warm_targets(who, is_alike and (labels is None or np.array_equal(labels, data.labels)))
+        check_warm_targets(
+            who, is_alike and (data.labels is None or np.array_equal(vars(self)["classes_"], data.labels))
+        )
         check_round_count(who, len(self), round_count(self))
         return len(self)
 
@@ -266,7 +267,7 @@ class GradientBoosting(Watched, BaseEstimator):
         if earlier:
             attributes["forest_"] = joined(earlier["forest_"], found.forest)
             attributes["feature_gains_"] = earlier["feature_gains_"] + found.gains
-            if "train_score_" in earlier:
+            if "train_score_" in earlier and found.losses is not None:
                 attributes["train_score_"] = np.append(earlier["train_score_"], found.losses)
         return attributes
 

@@ -171,13 +171,13 @@ def is_repeated(data: BoostData) -> bool:
 
 def one_below_other(learn: BoostData, held_out: BoostData) -> BoostData:
     """Return the rows of both; weights are there if one of them has any."""
-    stack = sparse.vstack if sparse.issparse(learn.mixed.X) else np.vstack
-    X = stack([learn.mixed.X, held_out.mixed.X])
+    parts: list[Any] = [learn.mixed.X, held_out.mixed.X]
+    X: Any = sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.vstack(parts)
     weights = np.empty(0)
     if learn.weights.size or held_out.weights.size:
         weights = np.concatenate([learn.row_weights(), held_out.row_weights()])
     return learn._replace(
-        mixed=learn.mixed._replace(X=X.tocsr() if sparse.issparse(X) else X),
+        mixed=learn.mixed._replace(X=X),
         y=np.concatenate([learn.y, held_out.y]),
         weights=weights,
         places=np.concatenate([learn.places, held_out.places]),
