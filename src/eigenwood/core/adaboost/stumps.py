@@ -1,0 +1,76 @@
+"""Stumps: trees of one question, as parallel arrays, and what they say of rows.
+
+    stump           0       1       2
+    feature         2       0       5                   which column is asked
+    threshold       0.5     7.0     -2                  "x ≤ threshold" goes left …
+    categories      -       -     {3, 7}                … or: these do not go where ``default_left`` says
+    default_left    yes     no     yes                  where missing numbers, and other categories, go
+    left, right     1, 0    0, 1   0, 1                 the class that each side says
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from eigenwood.compiling import njit
+from eigenwood.core.threads import results_of, row_blocks
+from eigenwood.core.tree.predict import block_size, is_listed
+
+CACHED_ROWS = 256  # rows that stay near while all stumps ask them
+
+
+class Stumps(NamedTuple):
+    """The stumps of all rounds; ``categories[category_start[t] : category_start[t + 1]]`` are those listed at stump t."""
+
+    feature: np.ndarray  # (n_rounds,) int32
+    threshold: np.ndarray  # (n_rounds,) float64
+    default_left: np.ndarray  # (n_rounds,) bool
+    left: np.ndarray  # (n_rounds,) int32
+    right: np.ndarray  # (n_rounds,) int32
+    category_start: np.ndarray  # (n_rounds + 1,) int64
+    categories: np.ndarray  # int32, ascending for each stump
+
+
+def part_of_stumps(stumps: Stumps, first: int, last: int) -> Stumps:
+    """Return some stumps that follow each other."""
+    start = stumps.category_start[first : last + 1]
+    arrays = (part[first:last] for part in stumps[:5])
+    return Stumps(*arrays, start - start[0], stumps.categories[start[0] : start[-1]])
+
+
+def stump_votes(stumps: Stumps, weights: np.ndarray, X, n_classes: int, n_threads: int) -> np.ndarray:
+    """Return the weight of the stumps that vote for each class, shape (n_rows, n_classes).
+
+    X is dense or csr; a category stands in it as its code, an unknown one as -1.
+    """
+    votes = np.zeros((X.shape[0], n_classes))
+    asked, own = np.unique(stumps.feature, return_inverse=True)
+    rows = X.tocsc()[:, asked].tocsr() if sparse.issparse(X) else X
+    feature = own.astype(np.int32) if sparse.issparse(X) else stumps.feature
+
+    def block(part: slice) -> None:
+        dense = rows[part].toarray() if sparse.issparse(rows) else rows[part]
+        write_votes(dense, stumps._replace(feature=feature), weights, votes[part])
+
+    results_of(block, row_blocks(X.shape[0], block_size(rows)), n_threads)
+    return votes
+
+
+@njit
+def write_votes(X, stumps, weights, votes):
+    """Add the votes of all stumps to those for each class."""
+    feature, threshold, default_left, left, right, category_start, categories = stumps
+    for first in range(0, X.shape[0], CACHED_ROWS):
+        last = min(first + CACHED_ROWS, X.shape[0])
+        for t in range(feature.size):
+            begin, end, at = category_start[t], category_start[t + 1], feature[t]
+            for i in range(first, last):
+                x = X[i, at]
+                if end > begin:
+                    goes_left = is_listed(categories, begin, end, x) != default_left[t]
+                else:
+                    goes_left = x <= threshold[t] or (x != x and default_left[t])
+                votes[i, left[t] if goes_left else right[t]] += weights[t]
