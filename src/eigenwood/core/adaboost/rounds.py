@@ -8,8 +8,8 @@ So only the rows that were wrong are read, and the sums by code follow them:
     wrong rows ──► D_i ──► sums[code of row i in column j] += what D_i rose by         no sum is made anew …
     D too large for 64 bits? ──► all q_i become smaller ──► all sums are made anew      … until then
 
-A row whose true class got the votes A - g_i, and the strongest other one o_i, has the margin (A - g_i - o_i) / A, where A
-is the sum of all α: g_i and o_i grow only when it is wrong.
+A row whose true class got the votes A - g_i, and the strongest other one o_i, has the margin (A - g_i - o_i) / A, where
+A is the sum of all α: g_i and o_i grow only when it is wrong.
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ class StumpStep(NamedTuple):
     alphas: np.ndarray
     train_errors: np.ndarray
     min_margins: np.ndarray
+    margins: np.ndarray  # (n_rows,) after the last round
     largest_edge: float  # of any stump under the weights after the last round
     end: int  # GOES_ON, PERFECT or NO_EDGE
     whole: bool
@@ -337,7 +338,7 @@ def stump_steps(
         parts.append(Rounds(*(part[:n_made] for part in rounds)))
         n_done += n_made
         last = end != GOES_ON or n_done == n_rounds
-        yield step_of(table, values, parts, largest_edge(table, work), end, last)
+        yield step_of(table, values, parts, margins_of(rows, work), largest_edge(table, work), end, last)
         if last:
             return
         n_next = min(max(1, int(seconds / max(per_round, 1e-9))), 4 * n_next)
@@ -379,14 +380,26 @@ def new_rounds(table: StumpTable, n_rounds: int) -> Rounds:
     return Rounds(np.zeros((n_rounds, 7), dtype=np.int64), listed, *(np.zeros(n_rounds) for _ in range(4)))
 
 
+def margins_of(rows: Rows, work: Workspace) -> np.ndarray:
+    """Return the margin of each row, between -1 and 1; 0 without votes."""
+    votes = work.votes[0]
+    return (votes - rows.lost - rows.strongest) / votes if votes > 0.0 else np.zeros(rows.lost.size)
+
+
 def step_of(
-    table: StumpTable, values: BinValues, parts: list[Rounds], edge: float, end: int, last: bool
+    table: StumpTable,
+    values: BinValues,
+    parts: list[Rounds],
+    margins: np.ndarray,
+    edge: float,
+    end: int,
+    last: bool,
 ) -> StumpStep:
     """Return what some rounds come to."""
     parts[:] = [Rounds(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))]
     rounds = parts[0]
     return StumpStep(
-        stumps_of(table, values, rounds.cuts, rounds.listed), *rounds[2:], edge, end, whole=True, last=last
+        stumps_of(table, values, rounds.cuts, rounds.listed), *rounds[2:], margins, edge, end, whole=True, last=last
     )
 
 

@@ -1,11 +1,11 @@
 """Stumps: trees of one question, as parallel arrays, and what they say of rows.
 
-    stump           0       1       2
-    feature         2       0       5                   which column is asked
-    threshold       0.5     7.0     -2                  "x ≤ threshold" goes left …
-    categories      -       -     {3, 7}                … or: these do not go where ``default_left`` says
-    default_left    yes     no     yes                  where missing numbers, and other categories, go
-    left, right     1, 0    0, 1   0, 1                 the class that each side says
+stump           0       1       2
+feature         2       0       5                   which column is asked
+threshold       0.5     7.0     -2                  "x ≤ threshold" goes left …
+categories      -       -     {3, 7}                … or: these do not go where ``default_left`` says
+default_left    yes     no     yes                  where missing numbers, and other categories, go
+left, right     1, 0    0, 1   0, 1                 the class that each side says
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CACHED_ROWS = 256  # rows that stay near while all stumps ask them
 
 
 class Stumps(NamedTuple):
-    """The stumps of all rounds; ``categories[category_start[t] : category_start[t + 1]]`` are those listed at stump t."""
+    """The stumps of all rounds; those listed at stump t are ``categories[category_start[t] : category_start[t + 1]]``."""
 
     feature: np.ndarray  # (n_rounds,) int32
     threshold: np.ndarray  # (n_rounds,) float64
