@@ -161,10 +161,9 @@ def history_claims(stored: History, told: History, wanted: np.ndarray, mass: np.
         loose = float(mass.min() / mass.sum()) if name == "train_errors" else 0.0
         unlike.append(float(np.max(np.maximum(np.abs(ours - again) - loose, 0.0) / (1.0 + np.abs(again)))))
     off = float(np.max(np.abs(stored.alphas - wanted) / (1.0 + np.abs(wanted))))
+    statement = "largest difference of the stored numbers of a round from those found again"
     return [
-        at_most(
-            "history", "largest difference of the stored numbers of a round from those found again", max(unlike), ALIKE
-        ),
+        at_most("history", statement, max(unlike), ALIKE),
         at_most("weights of learners", "largest difference from ln((1-ε)/ε) + ln(K-1), or ln((1+r)/(1-r))", off, ALIKE),
     ]
 

@@ -124,12 +124,9 @@ class AdaBoostRegressor(RegressorMixin, MetaEstimatorMixin, Watched, BaseEstimat
 
     def _certify(self) -> Certificate:
         """Return the claims about the rounds."""
+        rate = float(self.learning_rate)
         claims = regression_claims(
-            self.estimator_errors_,
-            self.estimator_weights_,
-            float(self.learning_rate),
-            self.n_estimators,
-            self.stop_reason_,
+            self.estimator_errors_, self.estimator_weights_, rate, self.n_estimators, self.stop_reason_
         )
         return Certificate(tuple(claims))
 
