@@ -124,7 +124,7 @@ def told_again(said: Iterator[np.ndarray], classes, mass, alphas: np.ndarray, re
             edge = (pairs * sign * one).sum()
             normalizer = (pairs * np.exp(-alpha / 2 * sign * one)).sum()
         else:
-            edge, normalizer = 1 - 2 * error, (1 - error) * math.exp(-alpha / 2) + error * math.exp(alpha / 2)
+            edge, normalizer = 1 - 2 * error, (1 - error) * np.exp(-alpha / 2) + error * np.exp(alpha / 2)
         scores, lost, total = scores + alpha / 2 * one, lost + alpha * wrong, total + alpha
         rest = np.where(sign > 0, -np.inf, scores).max(axis=1)
         margins = (scores[rows, classes] - rest) / total if total > 0 else np.zeros(classes.size)

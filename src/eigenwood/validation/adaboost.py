@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import column_or_1d
 
 from eigenwood.errors import InputError
 from eigenwood.validation.state import Sizes, agreed
@@ -89,11 +90,12 @@ def check_class_count(who: str, labels: np.ndarray, weighted: bool) -> None:
         raise InputError(f"{who}: y must hold at least 2 classes; got 1 class: {labels.tolist()[0]!r}{reason}.")
 
 
-def check_single_target(who: str, y: np.ndarray) -> np.ndarray:
-    """Return one column of numbers to learn; raise if there are several."""
+def check_single_target(who: str, given: Any, y: np.ndarray) -> None:
+    """Raise if there are several columns of numbers to learn; warn if a table of one was given."""
     if y.ndim > 1:
         raise InputError(f"{who}: y must be one column of numbers; got {y.shape[1]} columns.")
-    return y
+    if getattr(given, "ndim", 1) > 1:
+        column_or_1d(given, warn=True)
 
 
 def check_learners_or_stumps(who: str, has_stumps: bool, has_learners: bool, wants_stumps: bool) -> None:

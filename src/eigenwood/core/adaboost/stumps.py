@@ -23,7 +23,7 @@ CACHED_ROWS = 256  # rows that stay near while all stumps ask them
 
 
 class Stumps(NamedTuple):
-    """The stumps of all rounds; those listed at stump t are ``categories[category_start[t] : category_start[t + 1]]``."""
+    """The stumps of all rounds; stump t lists ``categories[category_start[t] : category_start[t + 1]]``."""
 
     feature: np.ndarray  # (n_rounds,) int32
     threshold: np.ndarray  # (n_rounds,) float64

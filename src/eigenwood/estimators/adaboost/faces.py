@@ -273,7 +273,8 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Watched, BaseEstim
 
     def predict(self, X):
         """Return the class with the highest share for each row."""
-        return self.classes_.take(self.predict_proba(X).argmax(axis=1))
+        places = self.predict_proba(X).argmax(axis=1)
+        return self.classes_.take(places)
 
     def staged_decision_function(self, X):
         """Yield ``decision_function`` after each round."""

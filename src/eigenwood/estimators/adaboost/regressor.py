@@ -102,7 +102,7 @@ class AdaBoostRegressor(RegressorMixin, MetaEstimatorMixin, Watched, BaseEstimat
             check_params(self)
             watch = Watch(self)
             data = check_learner_rows(self, X, y, sample_weight)
-            check_single_target(type(self).__name__, data.training.y)
+            check_single_target(type(self).__name__, y, data.training.y)
             seed = self._seed()
             outcome = watch.follow(
                 self._steps(data, seed, watch),
