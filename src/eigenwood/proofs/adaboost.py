@@ -67,7 +67,7 @@ def boosting_claims(
     claims.append(measured("smallest margin", "min y f(x) / Σ α, between -1 and 1", float(margins.min())))
     claims.append(measured("median margin", "weighted median of y f(x) / Σ α", weighted_median(margins, weights)))
     if largest_edge is not None:
-        statement = "largest edge of any stump under the last weights, less the smallest margin: ≥ 0"
+        statement = "largest edge of any stump, under the weights where it is least, less the smallest margin: ≥ 0"
         claims.append(at_least("edge-margin gap", statement, largest_edge - float(margins.min()), -ROUNDING))
     return claims
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenwood.compiling import njit
+from eigenwood.compiling import njit, njit_inline
 from eigenwood.core.threads import results_of, row_blocks
 from eigenwood.core.tree.predict import block_size, is_listed
 
@@ -47,30 +47,64 @@ def stump_votes(stumps: Stumps, weights: np.ndarray, X, n_classes: int, n_thread
     X is dense or csr; a category stands in it as its code, an unknown one as -1.
     """
     votes = np.zeros((X.shape[0], n_classes))
-    asked, own = np.unique(stumps.feature, return_inverse=True)
-    rows = X.tocsc()[:, asked].tocsr() if sparse.issparse(X) else X
-    feature = own.astype(np.int32) if sparse.issparse(X) else stumps.feature
+    rows, stumps = rows_and_stumps(stumps, X)
 
     def block(part: slice) -> None:
-        dense = rows[part].toarray() if sparse.issparse(rows) else rows[part]
-        write_votes(dense, stumps._replace(feature=feature), weights, votes[part])
+        write_votes(dense_part(rows, part), stumps, weights, votes[part])
 
     results_of(block, row_blocks(X.shape[0], block_size(rows)), n_threads)
     return votes
 
 
+def stump_classes(stumps: Stumps, X, n_threads: int) -> np.ndarray:
+    """Return the class that each stump says of each row, shape (n_rounds, n_rows)."""
+    said = np.empty((stumps.feature.size, X.shape[0]), dtype=np.int32)
+    rows, stumps = rows_and_stumps(stumps, X)
+
+    def block(part: slice) -> None:
+        write_classes(dense_part(rows, part), stumps, said[:, part])
+
+    results_of(block, row_blocks(X.shape[0], block_size(rows)), n_threads)
+    return said
+
+
+def rows_and_stumps(stumps: Stumps, X) -> tuple:
+    """Return what stumps ask of: of a sparse matrix only the columns that they ask about."""
+    if not sparse.issparse(X):
+        return X, stumps
+    asked, own = np.unique(stumps.feature, return_inverse=True)
+    return X.tocsc()[:, asked].tocsr(), stumps._replace(feature=own.astype(np.int32))
+
+
+def dense_part(rows, part: slice) -> np.ndarray:
+    """Return some rows as a dense matrix."""
+    return rows[part].toarray() if sparse.issparse(rows) else rows[part]
+
+
+@njit
+def write_classes(X, stumps, said):
+    """Write what each stump says of each row."""
+    for t in range(said.shape[0]):
+        for i in range(said.shape[1]):
+            said[t, i] = said_by(stumps, t, X[i, stumps.feature[t]])
+
+
+@njit_inline
+def said_by(stumps, t, x):
+    """Return the class that a stump says of a value."""
+    first, last = stumps.category_start[t], stumps.category_start[t + 1]
+    if last > first:
+        goes_left = is_listed(stumps.categories, first, last, x) != stumps.default_left[t]
+    else:
+        goes_left = x <= stumps.threshold[t] or (x != x and stumps.default_left[t])
+    return stumps.left[t] if goes_left else stumps.right[t]
+
+
 @njit
 def write_votes(X, stumps, weights, votes):
     """Add the votes of all stumps to those for each class."""
-    feature, threshold, default_left, left, right, category_start, categories = stumps
     for first in range(0, X.shape[0], CACHED_ROWS):
         last = min(first + CACHED_ROWS, X.shape[0])
-        for t in range(feature.size):
-            begin, end, at = category_start[t], category_start[t + 1], feature[t]
+        for t in range(weights.size):
             for i in range(first, last):
-                x = X[i, at]
-                if end > begin:
-                    goes_left = is_listed(categories, begin, end, x) != default_left[t]
-                else:
-                    goes_left = x <= threshold[t] or (x != x and default_left[t])
-                votes[i, left[t] if goes_left else right[t]] += weights[t]
+                votes[i, said_by(stumps, t, X[i, stumps.feature[t]])] += weights[t]

@@ -14,7 +14,7 @@ from sklearn.utils.extmath import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.adaboost.rounds import SECONDS, StumpStep, stump_steps
-from eigenwood.core.adaboost.stumps import Stumps, part_of_stumps, stump_votes
+from eigenwood.core.adaboost.stumps import Stumps, part_of_stumps, stump_classes, stump_votes
 from eigenwood.core.adaboost.table import CodedTable, coded_dense, coded_sparse
 from eigenwood.core.adaboost.votes import Votes
 from eigenwood.core.adaboost.weights import integer_weights
@@ -51,6 +51,7 @@ from eigenwood.validation.params import check_params
 from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.threads import thread_count
 
+MOST_SAID = 1 << 22  # classes that stumps say of rows, held at once
 HISTORY = ("estimator_errors_", "edges_", "estimator_weights_", "normalizers_", "train_errors_", "min_margins_")
 
 
@@ -194,6 +195,7 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Watched, BaseEstim
             setattr(self, name, value)
         self.stop_reason_ = END_REASONS[outcome.step.end] if outcome.reason == FINISHED else outcome.reason
         edge = getattr(outcome.step, "largest_edge", None)
+        edge = edge if edge is None else min(edge, float(self.edges_.min()))  # stumps are the best in each round
         self.certificate_ = self._certify(outcome.step.margins, weights, edge)
         return self
 
@@ -301,37 +303,42 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Watched, BaseEstim
     def _scores(self, X, *, every: bool) -> Iterator[np.ndarray]:
         """Yield the score of each class and row, between -1 and 1, after each round or after the last."""
         check_is_fitted(self)
-        weights, total = self.estimator_weights_, np.zeros((0, 0))
+        total: Any = 0.0
         for said, n_done in self._said(X, every):
-            total = said if n_done == 1 or not every else total + said
-            sum_so_far = weights[:n_done].sum()
-            yield total / (sum_so_far if sum_so_far > 0.0 else 1.0)
+            total = total + said
+            sum_so_far = self.estimator_weights_[:n_done].sum()
+            yield (total if self._is_real() else against_others(total)) / (sum_so_far if sum_so_far > 0.0 else 1.0)
 
     def _said(self, X, every: bool) -> Iterator[tuple[np.ndarray, int]]:
-        """Yield what each round adds to the scores, or all of them at once, with the number of the rounds."""
+        """Yield what each round adds, or what all do, with the number of the rounds: votes for classes, or w h."""
         weights = self.estimator_weights_
         if hasattr(self, "stumps_"):
             rows = check_mixed(self, X, known=self.categories_).X
             check_no_infinity(self, rows)
-            parts = [slice(t, t + 1) for t in range(weights.size)] if every else [slice(0, weights.size)]
-            for part in parts:
-                stumps = part_of_stumps(self.stumps_, part.start, part.stop)
-                votes = stump_votes(stumps, weights[part], rows, self.classes_.size, self._threads())
-                others = votes.sum(axis=1, keepdims=True) - votes
-                yield votes - others / (self.classes_.size - 1), part.stop
+            if every:
+                yield from self._said_one_by_one(rows)
+                return
+            yield stump_votes(self.stumps_, weights, rows, self.classes_.size, self._threads()), weights.size
             return
         rows = check_query(self, X, has_text=self.has_text_, finite=refuses_infinity(self))
         said_by, total = self._said_by(self.classes_.size), np.zeros((rows.shape[0], self.classes_.size))
         for t, learner in enumerate(self.learners_):
             said = said_by(learner, rows)
-            if not self._is_real():
-                said = np.where(said > 0.0, 1.0, -1.0 / (self.classes_.size - 1))
+            added = weights[t] * (said if self._is_real() else said > 0.0)
+            total += added
             if every:
-                yield weights[t] * said, t + 1
-            else:
-                total += weights[t] * said
+                yield added, t + 1
         if not every:
             yield total, weights.size
+
+    def _said_one_by_one(self, rows: Any) -> Iterator[tuple[np.ndarray, int]]:
+        """Yield the votes of each stump, with the number of the rounds."""
+        weights, n_classes = self.estimator_weights_, self.classes_.size
+        n_together = max(1, MOST_SAID // rows.shape[0])
+        for first in range(0, weights.size, n_together):
+            stumps = part_of_stumps(self.stumps_, first, min(first + n_together, weights.size))
+            for t, said in enumerate(stump_classes(stumps, rows, self._threads()), first):
+                yield np.where(np.arange(n_classes) == said[:, None], weights[t], 0.0), t + 1
 
     # ---- what else there is ----------------------------------------------------------------------------------------
 
@@ -430,6 +437,11 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Watched, BaseEstim
         inside = get_tags(self._learner()).input_tags
         tags.input_tags.sparse, tags.input_tags.allow_nan = inside.sparse, inside.allow_nan
         return tags
+
+
+def against_others(votes: np.ndarray) -> np.ndarray:
+    """Return the votes for each class less the mean of those for the others, as SAMME scores a class."""
+    return votes - (votes.sum(axis=1, keepdims=True) - votes) / (votes.shape[1] - 1)
 
 
 def class_count(data: LearnerData) -> int:

@@ -94,10 +94,11 @@ def told_by_learners(model: AdaBoostClassifier, data, deadline: Deadline) -> Tol
 def searched_stumps(
     model: AdaBoostClassifier, data: StumpData, told: Told, deadline: Deadline
 ) -> tuple[list[int], list[float], float]:
-    """Return some rounds, the least error of a stump in each, and the largest edge under the last weights."""
+    """Return some rounds, the least error of a stump in each, and the least edge that the best stump has anywhere."""
     n_rounds = len(model)
     n_searched = min(int(np.ceil(np.sqrt(n_rounds))), MOST_SEARCHED)
-    numbers = sorted({round(t) for t in np.linspace(0, n_rounds - 1, n_searched)})
+    lowest = int(model.edges_.argmin())  # under those weights no stump is much better than chance
+    numbers = sorted({lowest, *(round(t) for t in np.linspace(0, n_rounds - 1, n_searched))})
     is_category = np.array([labels is not None for labels in model.categories_])
     least = []
     for t in [*numbers, n_rounds]:
@@ -107,7 +108,7 @@ def searched_stumps(
             deadline.check()
             errors.append(error)
         least.append(min(errors))
-    return numbers, least[:-1], 1.0 - 2.0 * least[-1]
+    return numbers, least[:-1], 1.0 - 2.0 * max(least)
 
 
 def differing(model: Any) -> list[str]:
