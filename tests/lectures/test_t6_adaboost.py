@@ -1,4 +1,4 @@
-"""T6, T7, T8, T10: AdaBoost (decks A, C and E): the ten points, the exponential loss, covertype, heart disease, spam."""
+"""T6, T7, T8, T10: AdaBoost (decks A, C and E): the ten points, the exponential loss, covertype, heart, spam."""
 
 from __future__ import annotations
 
@@ -19,11 +19,6 @@ def points():
     return datasets.load("ten_points")
 
 
-def signs(y):
-    """Return labels as -1 and 1: + is the first of the two in the order of letters."""
-    return np.where(np.asarray(y) == "+", 1, -1)
-
-
 # ---- T6 and T7: the ten points
 
 
@@ -35,7 +30,7 @@ def test_three_rounds_on_the_ten_points(points, algorithm):
     assert model.betas_.round(2).tolist() == [0.42, 0.65, 0.92]
     assert [(stump.feature_, stump.threshold_) for stump in model.estimators_] == [(0, 2.5), (0, 7.0), (1, 6.5)]
     below = [model.classes_[k] for k in model.stumps_.left]
-    assert signs(below).tolist() == [1, 1, -1]  # x1 < 2.5 is +, x1 < 7 is +, x2 > 6.5 is +
+    assert below == [1, 1, -1]  # x1 < 2.5 is +, x1 < 7 is +, x2 > 6.5 is +
     wrong = [int((stump.predict(points.X) != points.y).sum()) for stump in model.estimators_]
     assert wrong == [3, 3, 3]
     assert model.score(points.X, points.y) == 1.0
@@ -47,8 +42,8 @@ def test_the_real_form_with_the_same_stumps(points):
     """Deck C: r = 0.40, 0.57, 0.73 lead to the same weights of the stumps."""
     model = AdaBoostClassifier(n_estimators=3).fit(points.X, points.y)
     rows = [(np.asarray(row), None) for row in points.X]
-    learners = [lambda row, stump=stump: int(signs(stump.predict(row[0][None]))[0]) for stump in model.estimators_]
-    edges, alphas = naive.real_rounds(rows, signs(points.y).tolist(), learners)
+    learners = [lambda row, stump=stump: int(stump.predict(row[0][None])[0]) for stump in model.estimators_]
+    edges, alphas = naive.real_rounds(rows, points.y.tolist(), learners)
     np.testing.assert_allclose(edges, model.edges_, rtol=1e-12)
     np.testing.assert_allclose(alphas, model.betas_, rtol=1e-12)
 
@@ -70,8 +65,8 @@ def test_after_each_round_the_stump_is_worth_nothing(points):
 def test_it_is_greedy_minimisation_of_the_exponential_loss(points):
     """Deck A, *Greedy minimization*: no other weight of the stump at hand has a smaller loss, and the loss is Π Z."""
     model = AdaBoostClassifier(n_estimators=3).fit(points.X, points.y)
-    said = np.array([signs(stump.predict(points.X)) for stump in model.estimators_])
-    y, scores = signs(points.y), np.zeros(10)
+    said = np.array([stump.predict(points.X) for stump in model.estimators_])
+    y, scores = points.y, np.zeros(10)
     for h, beta, bound in zip(said, model.betas_, model.bounds_, strict=True):
         losses = [np.exp(-y * (scores + b * h)).mean() for b in (beta - 0.01, beta, beta + 0.01)]
         assert losses[1] == min(losses)
@@ -140,10 +135,15 @@ def test_the_first_words_of_spam():
 @pytest.mark.data
 @pytest.mark.slow
 def test_ten_boosted_trees_on_covertype():
-    """Deck C: boosted decision trees, 10 trees of depth 20, test error 8.7 %."""
+    """Deck C: boosted decision trees, 10 trees of depth 20, test error 8.7 %; here the mean of four seeds.
+
+    A seed decides between questions that are as good: one by one the errors are 8.2 % to 8.8 %.
+    """
     cover = datasets.load("covertype2")
     (X, y), (X_test, y_test) = ((cover.X[rows], cover.y[rows]) for rows in cover.split)
-    tree = DecisionTreeClassifier(max_depth=20, random_state=0, n_jobs=2)
-    model = AdaBoostClassifier(tree, n_estimators=10, random_state=0).fit(X, y)
-    assert len(model) == 10
-    assert 1.0 - model.score(X_test, y_test) == pytest.approx(0.087, abs=0.004)
+    tree, errors = DecisionTreeClassifier(max_depth=20, n_jobs=2), []
+    for seed in range(4):
+        model = AdaBoostClassifier(tree, n_estimators=10, random_state=seed).fit(X, y)
+        assert len(model) == 10
+        errors.append(1.0 - model.score(X_test, y_test))
+    assert np.mean(errors) == pytest.approx(0.087, abs=0.004)
