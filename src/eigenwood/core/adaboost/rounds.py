@@ -364,7 +364,9 @@ def new_workspace(table: StumpTable, n_rows: int, n_classes: int) -> Workspace:
     return Workspace(
         np.zeros((n_bins, n_sums), dtype=np.int64),
         np.zeros(n_bins, dtype=np.int64),
-        *(np.zeros(size, dtype=np.int64) for size in (n_sums, 1, n_sums)),
+        np.zeros(n_sums, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(n_sums, dtype=np.int64),
         np.zeros(int(np.diff(table.bin_start).max()), dtype=np.uint8),
         np.zeros(n_rows, dtype=np.uint8),
         np.zeros(n_rows, dtype=np.int32),

@@ -36,9 +36,16 @@ class Stumps(NamedTuple):
 
 def part_of_stumps(stumps: Stumps, first: int, last: int) -> Stumps:
     """Return some stumps that follow each other."""
-    start = stumps.category_start[first : last + 1]
-    arrays = (part[first:last] for part in stumps[:5])
-    return Stumps(*arrays, start - start[0], stumps.categories[start[0] : start[-1]])
+    start, rounds = stumps.category_start[first : last + 1], slice(first, last)
+    return Stumps(
+        stumps.feature[rounds],
+        stumps.threshold[rounds],
+        stumps.default_left[rounds],
+        stumps.left[rounds],
+        stumps.right[rounds],
+        start - start[0],
+        stumps.categories[start[0] : start[-1]],
+    )
 
 
 def stump_votes(stumps: Stumps, weights: np.ndarray, X, n_classes: int, n_threads: int) -> np.ndarray:
