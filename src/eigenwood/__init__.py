@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from eigenwood.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
     from eigenwood.estimators.bagging import BaggingClassifier, BaggingRegressor
     from eigenwood.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from eigenwood.estimators.encoder import TableEncoder
@@ -32,6 +33,8 @@ __all__ = [
     "PCA",
     "SVC",
     "SVR",
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
     "Certificate",
@@ -59,6 +62,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
+    "estimators.adaboost": ("AdaBoostClassifier", "AdaBoostRegressor"),
     "estimators.bagging": ("BaggingClassifier", "BaggingRegressor"),
     "estimators.boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
     "estimators.encoder": ("TableEncoder",),

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from eigenwood.core.adaboost.stumps import Stumps
 from eigenwood.core.forest.packing import Forest, tree_at
 from eigenwood.core.tree.types import Tree
 from eigenwood.estimators.registry import CLASSIFICATION, ENTRIES, REGRESSION, TRANSFORMATION, Entry
@@ -39,6 +40,12 @@ SHARES_AMONG_COPIES = ("SVC", "SVR")
 
 # Their n_iter_ counts moves of pairs, as in scikit-learn, of which a round has many.
 COUNTS_MOVES = ("SVC", "SVR")
+
+# These end by themselves where nothing can be learnt.
+NEED_AN_EDGE = ("AdaBoostClassifier", "AdaBoostRegressor")
+
+# Two of their learners have the median of one of them.
+TAKE_MEDIANS = ("AdaBoostRegressor",)
 
 # What these predict is no mean of amounts, and may lie beyond all of them.
 OVERSHOOTS = ("SVR",)
@@ -122,7 +129,7 @@ def assert_same_bits(name: str, one: Any, other: Any, but: tuple[str, ...] = ())
     if isinstance(one, Forest):
         for i in range(one.node_start.size - 1):
             assert_same_bits("nodes_", tree_at(one, i), tree_at(other, i), but)
-    elif isinstance(one, Tree):
+    elif isinstance(one, (Tree, Stumps)):
         for field in one._fields:
             assert_same_bits(f"{name}.{field}", getattr(one, field), getattr(other, field), but)
     elif is_list_of_models(one):

@@ -46,11 +46,13 @@ from eigenwood.validation.params import (
 from tests.estimators.exam import (
     COUNTS_MOVES,
     COUNTS_ROWS,
+    NEED_AN_EDGE,
     OVERSHOOTS,
     ROUNDED,
     ROW_COUNTS,
     SHARES_AMONG_COPIES,
     SUMS_OVER_ROWS,
+    TAKE_MEDIANS,
     PropagatedRecorder,
     Recorder,
     assert_learnt_alike,
@@ -464,7 +466,7 @@ def test_callbacks_are_given_a_model_that_works(entry, params):
     results = [result(so_far, X) for so_far in recorder.models]
     np.testing.assert_array_equal(results[-1], result(model, X))
     assert all(given_X.shape[1] == 3 for given_X, _ in recorder.data)
-    if not is_transformer(entry):
+    if not is_transformer(entry) and entry.estimator.__name__ not in TAKE_MEDIANS:
         assert not np.array_equal(results[0], results[-1])
 
 
@@ -591,6 +593,8 @@ def test_a_time_limit_is_kept(entry, params):
         n_rows = 30_000
     X = np.tile(table(n_rows, 40), (2, 1))
     y = np.arange(2 * n_rows) // n_rows  # every row has both labels, so no other fit ever ends by itself
+    if entry.estimator.__name__ in NEED_AN_EDGE:
+        y, endless["n_estimators"] = classes_on(X, 2, noise=1.0), 10**7
     short(entry, params, time_limit=LIMIT / 5.0).fit(X[::8], y[::8])  # compiles, where there is no ready-made code
     model, seconds = made(entry, params, **endless, time_limit=LIMIT), []
     while len(seconds) < 3 and not (seconds and seconds[-1] <= LATEST):  # another worker may have had the machine

@@ -16,6 +16,8 @@ from eigenwood import (
     PCA,
     SVC,
     SVR,
+    AdaBoostClassifier,
+    AdaBoostRegressor,
     BaggingClassifier,
     BaggingRegressor,
     DecisionTreeClassifier,
@@ -259,6 +261,24 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "bagging-regression-several": labelled(
         BaggingRegressor(DecisionTreeRegressor(max_depth=3), n_estimators=2, random_state=0),
         lambda X: np.column_stack([amounts(X), X]),
+    ),
+    "adaboost": labelled(AdaBoostClassifier(n_estimators=6), lambda X: WORDS[three(X)]),
+    "adaboost-two": labelled(AdaBoostClassifier(n_estimators=6, algorithm="real"), two, named(rows())),
+    "adaboost-table": table_tree(AdaBoostClassifier(n_estimators=3, random_state=0)),
+    "adaboost-missing": labelled(
+        AdaBoostClassifier(n_estimators=6, learning_rate=0.5, categorical_features=[2]),
+        lambda X: two(np.nan_to_num(X)),
+        with_holes(rows()),
+    ),
+    "adaboost-sparse": labelled(AdaBoostClassifier(n_estimators=4), two, SPARSE),
+    "adaboost-trees": labelled(
+        AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=3, random_state=0), three
+    ),
+    "adaboost-real": labelled(AdaBoostClassifier(n_estimators=3, algorithm="real", random_state=0), three),
+    "adaboost-drawn": labelled(AdaBoostClassifier(KernelPerceptron(max_iter=3), n_estimators=3, random_state=0), two),
+    "adaboost-regression": labelled(AdaBoostRegressor(n_estimators=3, random_state=0), amounts, named(rows())),
+    "adaboost-regression-square": labelled(
+        AdaBoostRegressor(DecisionTreeRegressor(max_depth=2), n_estimators=3, loss="square", random_state=0), amounts
     ),
     "pca": transforming(PCA(2), rows()),
     "pca-scaled": transforming(PCA(0.9, scale=True, whiten=True), named(rows())),

@@ -270,6 +270,19 @@ add_fit("regression forest, large", FOREST_R(3, random_state=0), amounts, n_rows
 add_fit("regression forest, several outputs", FOREST_R(4, random_state=0), both, verified=False)
 add_fit("bagging", ew.BaggingClassifier(n_estimators=4, random_state=0), words)
 add_fit("bagging, out of bag", ew.BaggingClassifier(n_estimators=30, oob_score=True, random_state=0), words)
+add_fit("adaboost", ew.AdaBoostClassifier(n_estimators=6), words)
+add_fit("adaboost, two classes", ew.AdaBoostClassifier(n_estimators=6), two)
+for form in (as_float32, as_int, as_uint8, read_only, in_columns, every_other, thin, frame, with_missing):
+    add_fit(f"adaboost of {form.__name__}", ew.AdaBoostClassifier(n_estimators=6), words, form)
+    add_fit(f"adaboost of {form.__name__}, two classes", ew.AdaBoostClassifier(n_estimators=6), two, form)
+for weight in (weights, whole_weights):
+    add_fit(f"adaboost with {weight.__name__}", ew.AdaBoostClassifier(n_estimators=6), words, weight=weight)
+add_fit("adaboost, large", ew.AdaBoostClassifier(n_estimators=6), two, n_rows=N_LARGE)
+add_fit("adaboost of trees", ew.AdaBoostClassifier(TREE(max_depth=3), n_estimators=3, random_state=0), words)
+add_fit("adaboost, real", ew.AdaBoostClassifier(algorithm="real", n_estimators=3, random_state=0), words)
+add_fit("adaboost, drawn", ew.AdaBoostClassifier(resample=True, n_estimators=3, random_state=0), words)
+add_fit("adaboost for regression", ew.AdaBoostRegressor(n_estimators=3, random_state=0), amounts)
+add_fit("adaboost of machines", ew.AdaBoostClassifier(ew.SVC(), n_estimators=2, random_state=0), two)
 add_fit("bagging of machines", ew.BaggingClassifier(ew.SVC(), n_estimators=3, random_state=0), two)
 add_fit("bagging of perceptrons", ew.BaggingClassifier(ew.Perceptron(), n_estimators=3, random_state=0), two)
 add_fit("bagging for regression", ew.BaggingRegressor(n_estimators=4, random_state=0), amounts)
@@ -516,6 +529,13 @@ def crowned_forests() -> Any:
         told += [model.predict(many), model.predict(as_float32(many)), model.predict(with_missing(many.copy()))]
         told += [model.predict(in_columns(as_float32(many[:100])))]
     return told
+
+
+@call("adaboost in stages")
+def stages() -> Any:
+    X = table()
+    model = ew.AdaBoostClassifier(n_estimators=4).fit(X, words(X))
+    return [list(model.staged_predict(form(X))) for form in (lambda X: X, as_float32, in_columns, read_only, thin)]
 
 
 TINY = {

@@ -14,6 +14,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.errors import InputError
+from eigenwood.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
+from eigenwood.estimators.adaboost.verifying import verify_adaboost, verify_adaboost_regressor
 from eigenwood.estimators.bagging import BaggingClassifier, BaggingRegressor
 from eigenwood.estimators.bagging.verifying import verify_bagging
 from eigenwood.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
@@ -130,6 +132,8 @@ ENTRIES = (
         ({}, LARGE_TREES),
         takes_tables=True,
     ),
+    Entry("adaboost", AdaBoostClassifier, CLASSIFICATION, verify_adaboost, ({"n_estimators": 100},), takes_tables=True),
+    Entry("adaboost-regression", AdaBoostRegressor, REGRESSION, verify_adaboost_regressor, takes_tables=True),
 )
 
 BY_CLASS = {entry.estimator.__name__: entry for entry in ENTRIES}
@@ -233,7 +237,8 @@ def check_model(model: Any) -> None:
     check_state(type(model).__name__, model.FITTED, state, OPTIONAL | getattr(model, "OPTIONAL", frozenset()))
     if hasattr(model, "check_fitted"):
         model.check_fitted()
-    for learner in getattr(model, "estimators_", []) if "estimators_" in model.FITTED else []:
+    name = next((name for name in ("estimators_", "learners_") if name in model.FITTED), "")
+    for learner in getattr(model, name, []):
         for part in [step for _, step in learner.steps] if isinstance(learner, Pipeline) else [learner]:
             if hasattr(part, "FITTED"):
                 check_model(part)

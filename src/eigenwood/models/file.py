@@ -33,6 +33,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import eigenwood.estimators.registry as registry
+from eigenwood.core.adaboost.stumps import Stumps
 from eigenwood.core.forest.packing import Forest
 from eigenwood.core.tree.types import Tree
 from eigenwood.data.naming import whole_file
@@ -49,7 +50,7 @@ MOST_LEVELS = 8  # of pipelines in pipelines, or ensembles in ensembles
 LONGEST_QUOTE = 200  # characters of a file that an error repeats
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}  # JSON has no words for these
 CSR_PARTS = ("data", "indices", "indptr")
-RECORDS = {"Tree": Tree, "Forest": Forest}
+RECORDS = {"Tree": Tree, "Forest": Forest, "Stumps": Stumps}
 CLAIM_TYPES: dict[str, Any] = {
     "name": str,
     "statement": str,

@@ -54,7 +54,10 @@ class BaggingFitter(NamedTuple):
 
     def fit_in_time(self, number: int) -> FittedLearner:
         """Return a learner fitted to its rows, as far as there is time."""
-        counts, features = row_counts(self.draws, number), drawn_features(self.draws, number)
+        return self.fit_to(number, row_counts(self.draws, number), drawn_features(self.draws, number))
+
+    def fit_to(self, number: int, counts: np.ndarray, features: np.ndarray) -> FittedLearner:
+        """Return a learner fitted to rows by their counts, or by their weights, as far as there is time."""
         learner = self.unfitted(number)
         settings = self._settings_for_fit(learner)
         before = {name: value for name, value in learner.get_params().items() if name in settings}
