@@ -104,27 +104,8 @@ class GradientBoosting(Watched, BaseEstimator):
             n_earlier = self._earlier_count(data, before)
             if n_earlier == round_count(self):
                 return self
-            seed = self._seed(data, X_val is not None)
-            learn, held_out = self._divide(data, seed, X_val, y_val, sample_weight_val)
-            inits = fitted_init(self, X, learn, sample_weight is not None or learn.weights.size > 0)
-            baseline = self.baseline_ if n_earlier > 0 else self._baseline(learn)
-            setup = make_setup(self, learn, held_out, seed, thread_count(type(self).__name__, self.n_jobs))
-            start = self._start_scores(setup, baseline, inits, n_earlier, X, X_val)
-            rounds = Rounds(
-                setup,
-                start,
-                n_earlier,
-                self._stopping(learn, held_out, data.n_rows()),
-                self.loss if callable(self.loss) else None,
-                getattr(self, "validation_score_", np.empty(0)) if n_earlier > 0 else np.empty(0),
-            )
-            fixed = {
-                **self._columns(data, learn),
-                "baseline_": baseline,
-                "seed_": seed,
-                "n_held_out_": 0 if held_out is None or X_val is not None else held_out.n_rows(),
-                **({"init_models_": inits} if inits else {}),
-            }
+            validation = None if X_val is None else (X_val, y_val, sample_weight_val)
+            rounds, fixed = self._begun(data, n_earlier, X, sample_weight is not None, validation)
             earlier = {name: vars(self)[name] for name in CONTINUED if n_earlier > 0 and name in vars(self)}
             outcome = watch.follow(
                 rounds.steps(round_count(self), is_watched(self)),
@@ -134,14 +115,43 @@ class GradientBoosting(Watched, BaseEstimator):
                 y=y,
                 wants_stop=lambda step: step.stops,
             )
-            for name in SOMETIMES:
-                self.__dict__.pop(name, None)
-            for name, value in {**fixed, **self._learnt(rounds, outcome.step, earlier)}.items():
-                setattr(self, name, value)
-            is_short = outcome.reason == FINISHED and len(self) < round_count(self)
-            self.stop_reason_ = NO_GAIN if is_short else outcome.reason
-            self.certificate_ = self._certify(setup, start)
+            self._store({**fixed, **self._learnt(rounds, outcome.step, earlier)}, outcome.reason)
+            self.certificate_ = self._certify(rounds.setup, X)
             return self
+
+    def _begun(
+        self, data: BoostData, n_earlier: int, X: Any, has_weights: bool, validation: tuple | None
+    ) -> tuple[Rounds, dict]:
+        """Return what makes the rounds, and the fitted attributes that no round changes."""
+        seed = self._seed(data, validation is not None)
+        learn, held_out = self._divide(data, seed, validation)
+        inits = fitted_init(self, X, learn, has_weights or learn.weights.size > 0)
+        baseline = self.baseline_ if n_earlier > 0 else self._baseline(learn)
+        setup = make_setup(self, learn, held_out, seed, thread_count(type(self).__name__, self.n_jobs))
+        rounds = Rounds(
+            setup,
+            self._start_scores(setup, baseline, inits, n_earlier, X, X if validation is None else validation[0]),
+            n_earlier,
+            self._stopping(learn, held_out, data.n_rows()),
+            self.loss if callable(self.loss) else None,
+            getattr(self, "validation_score_", np.empty(0)) if n_earlier > 0 else np.empty(0),
+        )
+        return rounds, {
+            **self._columns(data, learn),
+            "baseline_": baseline,
+            "seed_": seed,
+            "n_held_out_": 0 if held_out is None or validation is not None else held_out.n_rows(),
+            **({"init_models_": inits} if inits else {}),
+        }
+
+    def _store(self, attributes: dict, reason: str) -> None:
+        """Store what was learnt, and why the fit ended."""
+        for name in SOMETIMES:
+            self.__dict__.pop(name, None)
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        is_short = reason == FINISHED and len(self) < round_count(self)
+        self.stop_reason_ = NO_GAIN if is_short else reason
 
     # ---- before the rounds
 
@@ -171,18 +181,16 @@ class GradientBoosting(Watched, BaseEstimator):
     def _feature_count(self, n_features: int) -> int:
         return min(feature_count(self.max_features, n_features), n_features)
 
-    def _divide(
-        self, data: BoostData, seed: int, X_val: Any, y_val: Any, sample_weight_val: Any
-    ) -> tuple[BoostData, BoostData | None]:
-        """Return the rows to learn from, and those to stop by."""
+    def _divide(self, data: BoostData, seed: int, validation: tuple | None) -> tuple[BoostData, BoostData | None]:
+        """Return the rows to learn from, and those to stop by; ``validation`` are X, y and weights, if given."""
         who = type(self).__name__
-        if not stops_early(self, data.n_rows(), X_val is not None):
+        if not stops_early(self, data.n_rows(), validation is not None):
             return data, None
         check_scorable(who, callable(self.loss), self.scoring)
-        if X_val is None and self.validation_fraction is None:
+        if validation is not None:
+            return data, check_query(self, data.mixed.categories, data.labels, *validation)
+        if self.validation_fraction is None:
             return data, None
-        if X_val is not None:
-            return data, check_query(self, data.mixed.categories, data.labels, X_val, y_val, sample_weight_val)
         learn, held_out = (data.taken(rows) for rows in validation_split(who, data, self.validation_fraction, seed))
         if self.loss == POISSON_LOSS:
             check_counts(self, learn.y[:, None])
@@ -199,22 +207,19 @@ class GradientBoosting(Watched, BaseEstimator):
         return base_scores(loss, learn.y, learn.weights, n_outputs, 0.5)
 
     def _start_scores(
-        self, setup: Setup, baseline: np.ndarray, inits: list, n_earlier: int, X: Any, X_val: Any
+        self, setup: Setup, baseline: np.ndarray, inits: list, n_earlier: int, X: Any, X_later: Any
     ) -> np.ndarray:
-        """Return the scores before the first new round, (n_outputs, n_rows)."""
-        data, who = setup.data, type(self).__name__
+        """Return the scores before the first new round, (n_outputs, n_rows); rows held out are from ``X_later``."""
+        data, who, n_train, K = setup.data, type(self).__name__, setup.n_train, baseline.size
         if n_earlier > 0:
             return forest_sums(make_predictor(self.forest_), data_rows(data), baseline, setup.n_threads).values.T
         scores = np.repeat(baseline[:, None], data.n_rows(), axis=1)
         if not inits:
             return scores
-        given = init_scores(who, inits[0], X, setup.params.loss, baseline.size)
-        later = np.empty((0, baseline.size))
-        places = data.places[: setup.n_train]
-        if setup.n_train < data.n_rows():
-            other = X if X_val is None else X_val
-            later = init_scores(who, inits[0], other, setup.params.loss, baseline.size)[data.places[setup.n_train :]]
-        return scores + np.vstack([given[places], later]).T
+        parts = [init_scores(who, inits[0], X, setup.params.loss, K)[data.places[:n_train]]]
+        if n_train < data.n_rows():
+            parts.append(init_scores(who, inits[0], X_later, setup.params.loss, K)[data.places[n_train:]])
+        return scores + np.vstack(parts).T
 
     def _stopping(self, learn: BoostData, held_out: BoostData | None, n_rows: int) -> Stopping | None:
         """Return when boosting stops early; None if it does not."""
@@ -271,14 +276,14 @@ class GradientBoosting(Watched, BaseEstimator):
                 attributes["train_score_"] = np.append(earlier["train_score_"], found.losses)
         return attributes
 
-    def _certify(self, setup: Setup, start: np.ndarray) -> Certificate:
+    def _certify(self, setup: Setup, X: Any) -> Certificate:
         """Return the claims about the rounds."""
         error, loss, n = 0.0, setup.params.loss, setup.n_train
         if loss == EXPONENTIAL:
             data = setup.data
             raw = self._sums(data_rows(data)[:n], setup.n_threads).values[:, 0]
             if hasattr(self, "init_models_"):
-                raw = raw + start[0, :n]
+                raw = raw + self._init_raw(X)[data.places[:n], 0]
             error = training_error(data.y[:n], raw, data.row_weights()[:n])
         return certificate_of(self._trained(loss, error))
 
