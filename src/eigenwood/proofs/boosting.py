@@ -4,9 +4,7 @@
                                                                 │
     scores after it  ◄── + value of the leaf        value = - rate · Σg / (Σh + λ), or an order statistic of the rest
 
-It shares nothing with the code that grows trees: no histogram, no rounding, plain NumPy in float64. Splits were found
-in rounded gradients; with u the unit they were rounded to, a sum over n rows is off by at most n u, and by some u √n if
-the errors are those of a fair draw. No split may be better than the one chosen by more than that explains.
+It shares nothing with the code that grows trees: no histogram, no rounding, plain NumPy in float64.
 """
 
 from __future__ import annotations
@@ -20,10 +18,8 @@ from eigenwood.core.boosting.losses import (
     ABSOLUTE,
     CUSTOM,
     EXPONENTIAL,
-    FLAT,
     HUBER,
     LOGISTIC,
-    LONGEST_STEP,
     POISSON,
     QUANTILE,
     SOFTMAX,
@@ -33,17 +29,25 @@ from eigenwood.core.boosting.losses import (
 )
 from eigenwood.core.boosting.types import BoostParams
 from eigenwood.core.tree.types import LEAF, Tree
+from eigenwood.proofs.boosted_trees import (
+    TINY,
+    BoostedRows,
+    NodeSums,
+    are_counts,
+    leaf_values,
+    node_sums,
+    odd_questions,
+    question_gains,
+    searched_shortfall,
+)
 from eigenwood.proofs.claim import Certificate, Claim, at_most, measured, not_claimed
-from eigenwood.proofs.questions import entries, passed
+from eigenwood.proofs.questions import passed
 from eigenwood.proofs.tree import broken_orders, order_claim
 
 ALIKE = 1e-6  # relative: stated losses have seven digits
 SAME_VALUE = 1e-7  # of the largest value of a tree
 SAME_BOUND = 1e-2  # the same where values are bounded by sums of rounded gradients
 SAME_GAINS = 5e-3  # of all gains, which are stated by rounded gradients
-SIGMAS = 3.0  # times the unit of rounding and √n: six standard deviations
-TINY = 1e-150
-SEARCHED = 4  # nodes of a tree
 ROUND_SEED = 0xD1B54A32D192ED03
 CUT_SHORT = ("time_limit", "callback")
 
@@ -59,32 +63,6 @@ class Trained(NamedTuple):
     learning_rate: float
     is_plain: bool  # every round saw all rows, and nothing bounds its values
     error: float  # share of training rows on the wrong side, for the exponential loss
-
-
-class BoostedRows(NamedTuple):
-    """Training rows, in the order in which they were drawn from."""
-
-    X: Any
-    y: np.ndarray
-    weights: np.ndarray
-    is_category: np.ndarray  # (n_features,)
-    monotonic_cst: np.ndarray  # (n_features,)
-    cuts: list[np.ndarray]  # of each column of numbers
-    most_alike: float  # the weight of the most frequent row, if weights count rows
-
-
-def are_counts(rows: BoostedRows) -> bool:
-    """Return whether weights count rows."""
-    return bool((rows.weights == np.round(rows.weights)).all())
-
-
-class NodeSums(NamedTuple):
-    """What the rows of each node of a tree add up to."""
-
-    n_rows: np.ndarray
-    weight: np.ndarray
-    gradient: np.ndarray
-    hessian: np.ndarray
 
 
 class RoundsFound(NamedTuple):
@@ -169,205 +147,6 @@ def total_loss(
     if loss == SOFTMAX:
         return mean_loss(loss, y, scores, weights, 0.5, delta)
     return sum(mean_loss(loss, y, own[None], weights, alpha, delta) for own, alpha in zip(scores, alphas, strict=True))
-
-
-# ---- trees --------------------------------------------------------------------------------------------------------
-
-
-def node_sums(tree: Tree, leaves: np.ndarray, weights: np.ndarray, g: np.ndarray, h: np.ndarray) -> NodeSums:
-    """Return the sums of all nodes, from those of the leaves up."""
-    n, parts = tree.left.size, []
-    for values in (None, weights, weights * g, weights * h):
-        own = np.bincount(leaves, values, minlength=n).astype(np.float64)
-        for node in range(n - 1, -1, -1):
-            if tree.left[node] != LEAF:
-                own[node] = own[tree.left[node]] + own[tree.right[node]]
-        parts.append(own)
-    return NodeSums(*parts)
-
-
-def leaf_values(
-    tree: Tree,
-    sums: NodeSums,
-    leaves: np.ndarray,
-    rows: BoostedRows,
-    rest: np.ndarray,
-    params: BoostParams,
-    alpha: float,
-    delta: float,
-) -> np.ndarray:
-    """Return what each node adds to the scores of its rows; NaN where it is no leaf of any row."""
-    if params.loss not in (ABSOLUTE, HUBER, QUANTILE):
-        longest = LONGEST_STEP if params.loss in (POISSON, LOGISTIC, EXPONENTIAL, SOFTMAX) else np.inf
-        return params.learning_rate * bounded_steps(tree, sums, params.l2, rows.monotonic_cst, longest)
-    values = np.full(sums.n_rows.size, np.nan)
-    order = np.argsort(leaves, kind="stable")
-    nodes, starts = np.unique(leaves[order], return_index=True)
-    for node, own in zip(nodes, np.split(order, starts[1:]), strict=True):
-        middle = weighted_quantile(rest[own], rows.weights[own], alpha if params.loss == QUANTILE else 0.5)
-        if params.loss == HUBER:
-            middle += np.average(np.clip(rest[own] - middle, -delta, delta), weights=rows.weights[own])
-        values[node] = params.learning_rate * middle
-    return values
-
-
-def bounded_steps(
-    tree: Tree, sums: NodeSums, l2: float, monotonic_cst: np.ndarray, longest: float = np.inf
-) -> np.ndarray:
-    """Return the step of Newton's method at each node, at leaves not too long, within the bounds of constraints.
-
-    Below a question about a feature with a sign, values lie on their side of the middle between those of its parts.
-    """
-    hessian = sums.hessian + l2
-    newton = np.where(hessian > TINY, -sums.gradient / np.maximum(hessian, TINY), 0.0)
-    steps = np.where(tree.left == LEAF, np.clip(newton, -longest, longest), newton)
-    lower, upper = np.full(steps.size, -np.inf), np.full(steps.size, np.inf)
-    for node in range(steps.size):
-        steps[node] = min(max(steps[node], lower[node]), upper[node])
-        left, right, sign = tree.left[node], tree.right[node], monotonic_cst[tree.feature[node]]
-        if left == LEAF:
-            continue
-        for child in (left, right):
-            lower[child], upper[child] = lower[node], upper[node]
-        if sign != 0:
-            middle = 0.5 * np.clip(newton[[left, right]], lower[node], upper[node]).sum()
-            low, high = (left, right) if sign > 0 else (right, left)
-            upper[low] = lower[high] = middle
-    return steps
-
-
-def question_gains(tree: Tree, sums: NodeSums, params: BoostParams, monotonic_cst: np.ndarray) -> np.ndarray:
-    """Return what the question of each node gains; 0 at a leaf."""
-    steps = bounded_steps(tree, sums, params.l2, monotonic_cst)
-    worth = -2.0 * sums.gradient * steps - (sums.hessian + params.l2) * steps**2
-    inner = tree.left != LEAF
-    return np.where(inner, worth[tree.left] + worth[tree.right] - worth, 0.0)
-
-
-def odd_questions(tree: Tree, found: Any, sums: NodeSums, rows: BoostedRows) -> int:
-    """Return how many questions are not at a cut between bins, or send what was never seen to the lighter side."""
-    n_odd, n_rows = 0, sums.weight if are_counts(rows) else sums.n_rows
-    for node in np.flatnonzero(tree.left != LEAF):
-        listed = slice(tree.category_start[node], tree.category_start[node + 1])
-        if listed.stop > listed.start:
-            is_right = True  # a category that is not seen at the node may share its bin with one that is
-        else:
-            cuts = rows.cuts[tree.feature[node]]
-            at = np.searchsorted(cuts, tree.threshold[node])
-            is_right = at < cuts.size and cuts[at] == tree.threshold[node]
-        left_heavier = n_rows[tree.left[node]] > n_rows[tree.right[node]]
-        n_odd += not is_right or (not found.met_missing[node] and tree.default_left[node] != left_heavier)
-    return n_odd
-
-
-# ---- is there a better split? -------------------------------------------------------------------------------------
-
-
-class Rounding(NamedTuple):
-    """By how much sums of a tree's gradients and hessians may be off."""
-
-    gradient: float  # the units they were rounded to
-    hessian: float
-    most_alike: float
-
-    def errors(self, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        most = np.minimum(n, SIGMAS * np.sqrt(n * self.most_alike))
-        return self.gradient * most, self.hessian * most
-
-
-def worst_gain_error(G: np.ndarray, H: np.ndarray, n: np.ndarray, l2: float, rounding: Rounding) -> np.ndarray:
-    """Return by how much G² / (H + λ) of a side may be off."""
-    dG, dH = rounding.errors(n)
-    least = np.maximum(H + l2 - dH, TINY)
-    return (2.0 * np.abs(G) * dG + dG**2) / least + G**2 * dH / (least * np.maximum(H + l2, TINY))
-
-
-def shortfall_at(
-    node_rows: np.ndarray,
-    chosen: float,
-    features: list[int],
-    g: np.ndarray,
-    h: np.ndarray,
-    rows: BoostedRows,
-    params: BoostParams,
-    rounding: Rounding,
-) -> float:
-    """Return by how much the best cut of some columns gains more than the one that was made, beyond all rounding."""
-    w = rows.weights[node_rows]
-    own_g, own_h = w * g[node_rows], w * h[node_rows]
-    counts = w if are_counts(rows) else np.ones(node_rows.size)
-    G, H, C = own_g.sum(), own_h.sum(), counts.sum()
-    worst = -np.inf
-    for feature in features:
-        x = entries(rows.X, node_rows, np.full(node_rows.size, feature))
-        known = ~np.isnan(x)
-        codes = np.searchsorted(rows.cuts[feature], x[known])
-        n_bins = rows.cuts[feature].size
-        left = [np.cumsum(np.bincount(codes, part[known], minlength=n_bins)) for part in (own_g, own_h, counts)]
-        worst = max(worst, best_cut(left, (G, H, C), params, rounding) - chosen)
-    return worst
-
-
-def best_cut(left: list[np.ndarray], total: tuple, params: BoostParams, rounding: Rounding) -> float:
-    """Return the gain of the best cut that was allowed whatever the rounding, less its error; missing rows go right."""
-    (g, h, c), (G, H, C), l2 = left, total, params.l2
-    _, dH = rounding.errors(np.full(c.size, C))
-    least_h = params.min_hessian + (dH if params.loss not in FLAT else 0.0)
-    allowed = (np.minimum(c, C - c) >= params.min_samples_leaf) & (np.minimum(h, H - h) >= least_h) & (c > 0) & (c < C)
-    if not allowed.any():
-        return -np.inf
-    worth = g**2 / np.maximum(h + l2, TINY) + (G - g) ** 2 / np.maximum(H - h + l2, TINY) - G**2 / max(H + l2, TINY)
-    error = worst_gain_error(g, h, c, l2, rounding) + worst_gain_error(G - g, H - h, C - c, l2, rounding)
-    at = int(np.argmax(np.where(allowed, worth - error, -np.inf)))
-    return float(worth[at] - error[at])
-
-
-def searched_shortfall(
-    tree: Tree,
-    leaves: np.ndarray,
-    sums: NodeSums,
-    g: np.ndarray,
-    h: np.ndarray,
-    rows: BoostedRows,
-    params: BoostParams,
-    rng: np.random.Generator,
-) -> tuple[float, int]:
-    """Return the worst shortfall at the root and some other questions, as a share of the root's gain; and how many."""
-    questions = np.flatnonzero(tree.left != LEAF)
-    if questions.size == 0 or params.has_bounds:
-        return 0.0, 0
-    others = rng.choice(questions[1:], min(SEARCHED - 1, questions.size - 1), replace=False)
-    gains, worst = question_gains(tree, sums, params, rows.monotonic_cst), 0.0
-    levels = (1 << params.scale_bits) - 1
-    is_flat = params.loss in FLAT and are_counts(rows)
-    scale = 1.0 if are_counts(rows) else float(rows.weights.max())
-    rounding = Rounding(
-        scale * float(np.abs(g).max()) / levels, 0.0 if is_flat else scale * float(h.max()) / levels, rows.most_alike
-    )
-    for node in [0, *sorted(others.tolist())]:
-        inside = np.flatnonzero(is_below(tree, node)[leaves])
-        sides = [tree.left[node], tree.right[node]]
-        error = sum(
-            float(worst_gain_error(sums.gradient[i], sums.hessian[i], sums.weight[i], params.l2, rounding))
-            for i in (*sides,)
-        )
-        features = [int(tree.feature[node])]
-        if params.max_features == rows.is_category.size and not params.has_groups:
-            features = list(range(rows.is_category.size))
-        features = [j for j in features if not rows.is_category[j]]
-        lost = shortfall_at(inside, float(gains[node]) + error, features, g, h, rows, params, rounding)
-        worst = max(worst, lost / max(float(gains.sum()), TINY))
-    return worst, 1 + len(others)
-
-
-def is_below(tree: Tree, node: int) -> np.ndarray:
-    """Return which nodes are a node or below it; trees are in preorder."""
-    inside = np.zeros(tree.left.size, dtype=bool)
-    inside[node] = True
-    for i in range(node, tree.left.size):
-        if inside[i] and tree.left[i] != LEAF:
-            inside[tree.left[i]] = inside[tree.right[i]] = True
-    return inside
 
 
 # ---- all rounds ---------------------------------------------------------------------------------------------------

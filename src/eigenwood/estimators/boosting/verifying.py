@@ -20,10 +20,10 @@ from eigenwood.estimators.boosting.stopping import best_round, row_marks, valida
 from eigenwood.estimators.state import other_attributes
 from eigenwood.estimators.tree.verifying import has_all_categories, has_seed, missing_in, stated_claim
 from eigenwood.estimators.watching import FINISHED, NO_GAIN, Deadline
+from eigenwood.proofs.boosted_trees import BoostedRows
 from eigenwood.proofs.boosting import (
     ALIKE,
     CUT_SHORT,
-    BoostedRows,
     found_claims,
     gone_through,
     oob_claim,
