@@ -22,16 +22,23 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
+from eigenwood.core.adaboost.decoding import (
+    CODE,
+    DEFAULT_LEFT,
+    FEATURE,
+    LEFT,
+    MISSING_LEFT,
+    N_RIGHT,
+    RIGHT,
+    stumps_of,
+)
 from eigenwood.core.adaboost.search import NO_CUT, best_cut, write_sides
 from eigenwood.core.adaboost.stumps import Stumps
 from eigenwood.core.adaboost.table import BinValues, StumpTable
-from eigenwood.core.tree.types import NO_THRESHOLD
 
 GOES_ON, PERFECT, NO_EDGE = range(3)  # a stump that is always right ends it, and one that is no better than chance
-LARGEST = float(np.finfo(np.float64).max)
 FIRST_BITS, MOST = 52, 2.0**61  # bits of the sum of all D_i at first and after each renewal, and the largest sum
 SECONDS = 0.03  # of one call
-FEATURE, CODE, MISSING_LEFT, LEFT, RIGHT, DEFAULT_LEFT, N_RIGHT = range(7)  # columns of ``Rounds.cuts``
 
 
 class Rows(NamedTuple):
@@ -403,44 +410,3 @@ def step_of(
     return StumpStep(
         stumps_of(table, values, rounds.cuts, rounds.listed), *rounds[2:], margins, edge, end, whole=True, last=last
     )
-
-
-def stumps_of(table: StumpTable, values: BinValues, cuts: np.ndarray, listed: np.ndarray) -> Stumps:
-    """Return stumps, of which only codes are known, with their thresholds and categories."""
-    feature, is_constant = cuts[:, FEATURE], cuts[:, CODE] == NO_CUT
-    asks_category = table.is_category[feature] & ~is_constant
-    first = values.start[feature]
-    code = np.where(asks_category | is_constant, 0, cuts[:, CODE])
-    below = values.highs[first + code]
-    is_last = first + code + 1 == values.start[feature + 1]  # all numbers go left: only missing ones do not
-    above = values.lows[np.where(is_last, first, first + code + 1)]
-    middle = 0.5 * below + 0.5 * above
-    middle = np.where((below <= middle) & (middle < above), middle, below)
-    threshold = np.where(asks_category, NO_THRESHOLD, np.where(is_last | is_constant, LARGEST, middle))
-    lists = [
-        listed_categories(cut, words, int(table.bin_start[cut[FEATURE] + 1] - table.bin_start[cut[FEATURE]]))
-        if asks
-        else np.empty(0, dtype=np.int32)
-        for cut, words, asks in zip(cuts, listed, asks_category, strict=True)
-    ]
-    left, right = cuts[:, LEFT].copy(), cuts[:, RIGHT].copy()
-    for t in np.flatnonzero(asks_category):
-        if len(lists[t]) == 0:  # all categories go to one side
-            threshold[t] = LARGEST
-            left[t] = right[t] = right[t] if cuts[t, N_RIGHT] else left[t]
-    return Stumps(
-        feature.astype(np.int32),
-        threshold,
-        cuts[:, DEFAULT_LEFT] != 0,
-        left.astype(np.int32),
-        right.astype(np.int32),
-        np.concatenate([[0], np.cumsum([part.size for part in lists])]).astype(np.int64),
-        np.concatenate([np.empty(0, dtype=np.int32), *lists]),
-    )
-
-
-def listed_categories(cut: np.ndarray, words: np.ndarray, n_codes: int) -> np.ndarray:
-    """Return the categories of the side where others do not go."""
-    codes = np.arange(n_codes)
-    goes_right = (words[codes >> 6] >> (codes & 63).astype(np.uint64)) & np.uint64(1) != 0
-    return codes[goes_right == bool(cut[DEFAULT_LEFT])].astype(np.int32)

@@ -10,11 +10,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.callback import with_callbacks
 from sklearn.utils import get_tags
-from sklearn.utils.extmath import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.adaboost.rounds import SECONDS, StumpStep, stump_steps
-from eigenwood.core.adaboost.stumps import Stumps, part_of_stumps, stump_classes, stump_votes
+from eigenwood.core.adaboost.stumps import part_of_stumps
 from eigenwood.core.adaboost.table import CodedTable, coded_dense, coded_sparse
 from eigenwood.core.adaboost.votes import Votes
 from eigenwood.core.adaboost.weights import integer_weights
@@ -22,18 +21,14 @@ from eigenwood.estimators.adaboost.fitting import (
     LearnerRounds,
     LearnerStep,
     classifier_steps,
-    said_classes,
-    said_shares,
 )
 from eigenwood.estimators.adaboost.input_checks import LearnerData, StumpData, check_learner_rows, check_stump_rows
 from eigenwood.estimators.adaboost.params import CLASSIFIER_PARAMS, CLASSIFIER_STATE, END_REASONS
 from eigenwood.estimators.adaboost.stump import stump_of
-from eigenwood.estimators.bagging.input_checks import refuses_infinity
+from eigenwood.estimators.adaboost.voting import Voting
 from eigenwood.estimators.parameters import describe
-from eigenwood.estimators.tree.data import log_proba
 from eigenwood.estimators.tree.faces import DecisionTreeClassifier
 from eigenwood.estimators.tree.fitting import RARE_SHARE
-from eigenwood.estimators.tree.input_checks import check_no_infinity
 from eigenwood.estimators.watching import FINISHED, Watch, Watched, all_or_nothing
 from eigenwood.proofs.adaboost import History, boosting_claims
 from eigenwood.proofs.claim import Certificate
@@ -45,18 +40,17 @@ from eigenwood.validation.adaboost import (
     check_listed_categories,
 )
 from eigenwood.validation.bagging import check_learner, check_learner_classes
-from eigenwood.validation.categories import FROM_DTYPE, check_mixed
-from eigenwood.validation.ensembles import check_classifier, check_query
+from eigenwood.validation.categories import FROM_DTYPE
+from eigenwood.validation.ensembles import check_classifier
 from eigenwood.validation.params import check_params
 from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.threads import thread_count
 
-MOST_SAID = 1 << 22  # classes that stumps say of rows, held at once
 HISTORY = ("estimator_errors_", "edges_", "estimator_weights_", "normalizers_", "train_errors_", "min_margins_")
 
 
 @describe
-class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Watched, BaseEstimator):
+class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Voting, Watched, BaseEstimator):
     """Let classifiers vote, each of which learnt from what those before it got wrong.
 
     Like :class:`sklearn.ensemble.AdaBoostClassifier`, with its parameters and attributes. Differences: (1) without an
@@ -115,13 +109,8 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Watched, BaseEstim
 
     OPTIONAL = frozenset({"stumps_", "categories_", "learners_", "seed_", "has_text_"})
 
-    classes_: np.ndarray
-    estimator_weights_: np.ndarray
     normalizers_: np.ndarray
-    stumps_: Stumps
-    learners_: list
-    categories_: list
-    has_text_: bool
+    edges_: np.ndarray
     seed_: int
     n_features_in_: int
 
@@ -212,12 +201,6 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Watched, BaseEstim
         real = self.algorithm == REAL
         return Votes(data.codes, data.mass, class_count(data), float(self.learning_rate), real)
 
-    def _said_by(self, n_classes: int):
-        """Return what asks a learner: for classes, or for their shares."""
-        if self.algorithm == REAL:
-            return said_shares(n_classes)
-        return said_classes(type(self).__name__, n_classes)
-
     def _stump_attributes(self, data: StumpData, step: StumpStep) -> dict:
         """Return the fitted attributes that some rounds stand for."""
         errors, alphas = step.errors, step.alphas
@@ -256,89 +239,6 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Watched, BaseEstim
             stop_reason=self.stop_reason_,
         )
         return Certificate(tuple(claims))
-
-    # ---- predictions -----------------------------------------------------------------------------------------------
-
-    def decision_function(self, X):
-        """Return the weighted vote for each row, as scikit-learn has it: one number for two classes, else one each."""
-        *_, scores = self._scores(X, every=False)
-        return binary_scores(scores)
-
-    def predict_proba(self, X):
-        """Return shares of the classes that follow from the weighted vote."""
-        *_, scores = self._scores(X, every=False)
-        return proba_of(scores)
-
-    def predict_log_proba(self, X):
-        """Return the logarithm of ``predict_proba``."""
-        return log_proba(self.predict_proba(X))
-
-    def predict(self, X):
-        """Return the class with the highest share for each row."""
-        places = self.predict_proba(X).argmax(axis=1)
-        return self.classes_.take(places)
-
-    def staged_decision_function(self, X):
-        """Yield ``decision_function`` after each round."""
-        for scores in self._scores(X, every=True):
-            yield binary_scores(scores)
-
-    def staged_predict_proba(self, X):
-        """Yield ``predict_proba`` after each round."""
-        for scores in self._scores(X, every=True):
-            yield proba_of(scores)
-
-    def staged_predict(self, X):
-        """Yield ``predict`` after each round."""
-        for proba in self.staged_predict_proba(X):
-            yield self.classes_.take(proba.argmax(axis=1))
-
-    def staged_score(self, X, y, sample_weight=None):
-        """Yield the accuracy after each round."""
-        from sklearn.metrics import accuracy_score
-
-        for pred in self.staged_predict(X):
-            yield accuracy_score(y, pred, sample_weight=sample_weight)
-
-    def _scores(self, X, *, every: bool) -> Iterator[np.ndarray]:
-        """Yield the score of each class and row, between -1 and 1, after each round or after the last."""
-        check_is_fitted(self)
-        total: Any = 0.0
-        for said, n_done in self._said(X, every):
-            total = total + said
-            sum_so_far = self.estimator_weights_[:n_done].sum()
-            yield (total if self._is_real() else against_others(total)) / (sum_so_far if sum_so_far > 0.0 else 1.0)
-
-    def _said(self, X, every: bool) -> Iterator[tuple[np.ndarray, int]]:
-        """Yield what each round adds, or what all do, with the number of the rounds: votes for classes, or w h."""
-        weights = self.estimator_weights_
-        if hasattr(self, "stumps_"):
-            rows = check_mixed(self, X, known=self.categories_).X
-            check_no_infinity(self, rows)
-            if every:
-                yield from self._said_one_by_one(rows)
-                return
-            yield stump_votes(self.stumps_, weights, rows, self.classes_.size, self._threads()), weights.size
-            return
-        rows = check_query(self, X, has_text=self.has_text_, finite=refuses_infinity(self))
-        said_by, total = self._said_by(self.classes_.size), np.zeros((rows.shape[0], self.classes_.size))
-        for t, learner in enumerate(self.learners_):
-            said = said_by(learner, rows)
-            added = weights[t] * (said if self._is_real() else said > 0.0)
-            total += added
-            if every:
-                yield added, t + 1
-        if not every:
-            yield total, weights.size
-
-    def _said_one_by_one(self, rows: Any) -> Iterator[tuple[np.ndarray, int]]:
-        """Yield the votes of each stump, with the number of the rounds."""
-        weights, n_classes = self.estimator_weights_, self.classes_.size
-        n_together = max(1, MOST_SAID // rows.shape[0])
-        for first in range(0, weights.size, n_together):
-            stumps = part_of_stumps(self.stumps_, first, min(first + n_together, weights.size))
-            for t, said in enumerate(stump_classes(stumps, rows, self._threads()), first):
-                yield np.where(np.arange(n_classes) == said[:, None], weights[t], 0.0), t + 1
 
     # ---- what else there is ----------------------------------------------------------------------------------------
 
@@ -417,10 +317,6 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Watched, BaseEstim
     def _has_stumps(self, n_classes: int) -> bool:
         return self._may_have_stumps() and (self.algorithm == DISCRETE or n_classes == 2)
 
-    def _is_real(self) -> bool:
-        """Return whether learners were asked for shares of classes."""
-        return self.algorithm == REAL and not self._has_stumps(self.classes_.size)
-
     def check_fitted(self) -> None:
         """Raise unless the fitted attributes agree with each other."""
         who, wants_stumps = type(self).__name__, self._has_stumps(self.classes_.size)
@@ -439,22 +335,7 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Watched, BaseEstim
         return tags
 
 
-def against_others(votes: np.ndarray) -> np.ndarray:
-    """Return the votes for each class less the mean of those for the others, as SAMME scores a class."""
-    return votes - (votes.sum(axis=1, keepdims=True) - votes) / (votes.shape[1] - 1)
-
-
 def class_count(data: LearnerData) -> int:
     """Return the number of classes."""
     assert data.labels is not None
     return data.labels.size
-
-
-def binary_scores(scores: np.ndarray) -> np.ndarray:
-    """Return scores as scikit-learn has them: the difference of both for two classes."""
-    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-
-def proba_of(scores: np.ndarray) -> np.ndarray:
-    """Return shares of the classes from their scores, as scikit-learn does."""
-    return softmax(scores / (scores.shape[1] - 1.0))
