@@ -92,7 +92,18 @@ def _imported(name: str) -> ModuleType:
         return import_module(name)
     finally:
         if collecting:
+            _count_as_old()
             gc.enable()
+
+
+def _count_as_old() -> None:
+    """Put all objects among those that are rarely searched, where they would come anyway after two searches.
+
+    What somebody has frozen stays frozen: then nothing is done.
+    """
+    if gc.get_freeze_count() == 0:
+        gc.freeze()
+        gc.unfreeze()
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -109,6 +110,7 @@ def test_no_kernel_of_trees_grows_unnoticed(store, name):
     assert max(sizes) <= MOST_BYTES[name]
 
 
+@cache
 def imported_by(program: str, *hidden: str) -> set[str]:
     """Return the top-level modules that a new process has after a program; ``hidden`` ones cannot be imported."""
     hide = "".join(f"sys.modules[{name!r}] = None\n" for name in hidden)
@@ -141,9 +143,15 @@ def test_an_import_is_not_interrupted_by_searches_for_garbage():
         "import gc, eigenwood\nsearches = lambda: sum(generation['collections'] for generation in gc.get_stats())\n"
         "before = searches()\nfrom eigenwood import RandomForestClassifier\n"
         "assert searches() <= before + 1, searches()\nassert gc.isenabled()\n"  # one when it may search again
+        "young = len(gc.get_objects(generation=0)) + len(gc.get_objects(generation=1))\n"
+        "assert young < 5000, young\n"  # what was imported counts as old, and no search looks at it soon
         "gc.disable()\nfrom eigenwood import PCA\nassert not gc.isenabled()"
     )
     assert "numba" in imported_by(program)
+
+
+def test_an_import_leaves_frozen_what_somebody_has_frozen():
+    imported_by("import gc, eigenwood; gc.freeze(); eigenwood.Certificate; assert gc.get_freeze_count() > 0")
 
 
 def test_kernels_import_what_the_build_has():
