@@ -97,7 +97,8 @@ def test_the_preparation_is_told_for_those_it_was_done_for(run, price_run):
     encoded = [candidate for candidate in run.candidates if not candidate.takes_tables]
     assert preparation(replace(run, candidates=encoded, chosen=0)).endswith("each category gets a column of its own.")
     assert preparation(run).endswith(
-        "; decision-tree and random-forest can do without, and got categories and missing values as they are."
+        "; decision-tree, random-forest, gradient-boosting and adaboost can do without, and got categories and missing "
+        "values as they are."
     )
     assert preparation(price_run).endswith(
         "; group-means can do without, and got categories and missing values as they are."

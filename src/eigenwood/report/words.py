@@ -27,7 +27,9 @@ def preparation(run: Run) -> str:
         return f"{encoded}."
     if all(candidate.takes_tables for candidate in run.candidates):
         return "Every method takes categories and missing values as they are."
-    return f"{encoded}; {' and '.join(takers)} can do without, and got categories and missing values as they are."
+    *others, last = takers
+    names = f"{', '.join(others)} and {last}" if others else last
+    return f"{encoded}; {names} can do without, and got categories and missing values as they are."
 
 
 def percent(share: float) -> str:
