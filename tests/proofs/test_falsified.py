@@ -76,6 +76,8 @@ SHORT = (
     "pca-missing",
     "random-forest",
     "random-forest-regression-missing",
+    "adaboost-missing",
+    "adaboost-regression",
     "gradient-boosting-early",
     "gradient-boosting-init",
     "gradient-boosting-regression",

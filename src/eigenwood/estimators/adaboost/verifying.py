@@ -38,7 +38,7 @@ def verify_adaboost(model: AdaBoostClassifier, X, y, sample_weight, deadline: De
     """Yield the claims, recomputed from the rows that were given to ``fit``.
 
     The rounds are told again with floating-point weights; of stumps, the best is looked for again in √T rounds, at most
-    8, and under the last weights. Then all is fitted again.
+    8, in the one with the least edge, and under the last weights. Then all is fitted again.
     """
     if hasattr(model, "stumps_"):
         data = check_stump_rows(model_for_checks(model), X, y, sample_weight, (model.classes_, model.categories_))
