@@ -16,13 +16,12 @@ from eigenwood import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     GradientBoostingClassifier,
+    GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
     load,
     save,
 )
-from eigenwood.core.forest.contributions import forest_explainer
-from eigenwood.core.tree.contributions import contributions
 from eigenwood.errors import InputError
 from tests.models.crafting import assert_one_sentence
 
@@ -100,10 +99,21 @@ def test_threads_pickles_files_and_sparse_rows_change_no_bit(model, tmp_path, mo
 @pytest.mark.parametrize("y", [Y_IRIS, (Y_IRIS == 1).astype(int)])
 def test_those_of_trees_in_rounds_add_up_to_their_scores(y):
     model = GradientBoostingClassifier(n_estimators=6, random_state=0).fit(X_IRIS, y)
-    n_scores = model.baseline_.size
-    found = contributions(forest_explainer(model.forest_, 4, n_interleaved=n_scores), X_IRIS)
-    scores = model.decision_function(X_IRIS).reshape(-1, n_scores)
-    assert_allclose(found.values.sum(axis=1) + found.base + model.baseline_, scores, atol=1e-13)
+    found = model.contributions(X_IRIS)
+    scores = model.decision_function(X_IRIS)
+    assert_allclose(found.values.sum(axis=1) + found.base, scores, atol=1e-13)
+    one, two = (model.set_params(n_jobs=n).contributions(X_IRIS).values for n in (1, 2))
+    assert_array_equal(one, two)
+
+
+def test_those_of_amounts_add_up_to_the_predictions_of_boosting():
+    frame, amounts = table()
+    model = GradientBoostingRegressor(n_estimators=8, max_leaf_nodes=5, random_state=0).fit(frame, amounts)
+    found = model.contributions(frame)
+    assert_allclose(found.values.sum(axis=1) + found.base, model.predict(frame), atol=1e-12)
+    quantiles = GradientBoostingRegressor(loss="quantile", alpha=[0.2, 0.8], n_estimators=4).fit(frame, amounts)
+    sums = quantiles.contributions(frame).values.sum(axis=1) + quantiles.contributions(frame).base
+    assert_allclose(np.sort(sums, axis=1), quantiles.predict(frame), atol=1e-12)
 
 
 def test_bad_input_is_one_sentence():
@@ -112,6 +122,11 @@ def test_bad_input_is_one_sentence():
         with pytest.raises(InputError) as problem:
             model.contributions(rows)
         assert_one_sentence(str(problem.value))
+    started = GradientBoostingClassifier(init=DecisionTreeClassifier(max_depth=1), n_estimators=2).fit(
+        X_IRIS, Y_IRIS > 0
+    )
+    with pytest.raises(InputError, match="contributions need init=None or 'zero'"):
+        started.contributions(X_IRIS)
     for unfitted in (DecisionTreeClassifier(), RandomForestRegressor()):
         with pytest.raises(NotFittedError):
             unfitted.contributions(X_IRIS)

@@ -221,3 +221,9 @@ def check_output_count(who: str, n_outputs: int, expected: int) -> None:
     """Raise unless a model has a score for each class, or quantile."""
     if n_outputs != expected:
         raise InputError(f"{who}: baseline_ must have {expected} scores; got {n_outputs}.")
+
+
+def check_no_init(who: str, has_init: bool) -> None:
+    """Raise if a model began with an estimator, whose part in the predictions nobody knows by feature."""
+    if has_init:
+        raise InputError(f"{who}: contributions need init=None or 'zero' at the fit; got an estimator.")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import parallel_config
 
 from eigenwood.core.adaboost.rounds import GOES_ON, NO_EDGE, PERFECT
 from eigenwood.core.adaboost.votes import Round, Votes
@@ -48,12 +49,13 @@ class LearnerRounds:
         self._fitter = BaggingFitter(
             learner, data.training, self._draws, by_weights, shared, None, watch, own_threads=True
         )
-        self._draws_rows = not by_weights
+        self._draws_rows, self._n_threads = not by_weights, n_threads
 
     def fit(self, number: int, weights: np.ndarray) -> Any:
         """Return a fitted learner, and whether it had the time it needed."""
         given = self.drawn(number, weights) if self._draws_rows else weights * self.data.mass.sum()
-        return self._fitter.fit_to(number, given, np.arange(self._draws.n_features_in))
+        with parallel_config("threading", n_jobs=self._n_threads):  # for a learner that does not say how many
+            return self._fitter.fit_to(number, given, np.arange(self._draws.n_features_in))
 
     def drawn(self, number: int, weights: np.ndarray) -> np.ndarray:
         """Return how often each row is drawn, by the weights as chances."""

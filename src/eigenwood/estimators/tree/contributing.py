@@ -22,10 +22,7 @@ def tree_explainer(nodes: Tree, model: Any) -> Explainer:
 
 def contributions_of(model: Any, explainer: Explainer, rows: Any, n_threads: int) -> Any:
     """Return the contributions to what a tree or forest predicts for checked rows; a list for several class outputs."""
-    check_no_infinity(model, rows)
-    n_bytes = 8.0 * rows.shape[0] * model.n_features_in_ * len(explainer.outputs)
-    check_room(type(model).__name__, "the contributions", n_bytes, "fewer rows at a time take less")
-    values, base = contributions(explainer, rows, n_threads)
+    values, base = checked_contributions(model, explainer, rows, n_threads)
     if class_lists(model):
         ends = np.cumsum(values_per_output(model))[:-1]
         parts = zip(np.split(values, ends, axis=2), np.split(np.asarray(base), ends), strict=True)
@@ -33,3 +30,11 @@ def contributions_of(model: Any, explainer: Explainer, rows: Any, n_threads: int
     if model.n_outputs_ == 1:
         return Contributions(values[:, :, 0], float(np.asarray(base)[0]))
     return Contributions(values, base)
+
+
+def checked_contributions(model: Any, explainer: Explainer, rows: Any, n_threads: int) -> Contributions:
+    """Return the contributions to the sums of a model's trees, if its rows are finite and there is room for them."""
+    check_no_infinity(model, rows)
+    n_bytes = 8.0 * rows.shape[0] * model.n_features_in_ * len(explainer.outputs)
+    check_room(type(model).__name__, "the contributions", n_bytes, "fewer rows at a time take less")
+    return contributions(explainer, rows, n_threads)
