@@ -18,6 +18,8 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 
 import eigenwood.plots as plots
+from eigenwood import AdaBoostClassifier as OurAdaBoost
+from eigenwood.data.datasets import load
 from eigenwood.errors import InputError
 from eigenwood.plots.boosted import losses_of, margins_after, some_rounds, weights_after
 from eigenwood.plots.boundary import LARGEST_DOT, SMALLEST_DOT
@@ -227,3 +229,12 @@ def test_bad_input_is_one_sentence(boosted):
         with pytest.raises(InputError) as problem:
             case()
         assert_one_sentence(str(problem.value))
+
+
+def test_our_own_adaboost_shows_the_bound_that_it_keeps():
+    points = load("ten_points")
+    model = OurAdaBoost(n_estimators=3).fit(points.X, points.y)
+    figure = plots.rounds(model, points.X, points.y)
+    assert_allclose(line(figure, "bound").y, model.bounds_)
+    assert_allclose(line(figure, "training").y, model.train_errors_)
+    assert len(plots.round_boundaries(model, points.X, points.y).data) > 0
