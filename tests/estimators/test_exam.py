@@ -590,7 +590,7 @@ def test_a_time_limit_is_kept(entry, params):
     if entry.estimator.__name__ in COUNTS_MOVES:  # it ends when every row has its C: after seconds, on one thread
         n_rows, endless["n_jobs"] = 15_000, 1
     elif "max_iter" not in rules:  # a tree ends when every row has its leaf
-        n_rows = 30_000
+        n_rows = 50_000
     X = np.tile(table(n_rows, 40), (2, 1))
     y = np.arange(2 * n_rows) // n_rows  # every row has both labels, so no other fit ever ends by itself
     if entry.estimator.__name__ in NEED_AN_EDGE:
