@@ -33,7 +33,6 @@ def lightgbm(kind, rounds, **params):
             "num_leaves": LEAVES,
             "learning_rate": RATE,
             "min_child_samples": LEAST_ROWS,
-            "verbose": -1,
             **params,
         }
         return lambda arrays: boosting(n_estimators=rounds, n_jobs=threads, verbose=-1, **options).fit(

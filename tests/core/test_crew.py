@@ -9,7 +9,10 @@ from numba import config
 
 from eigenwood.compiling import njit_no_refcount
 from eigenwood.core.crew import (
-    LEFT,
+    LEADER,
+    MOST_TASKS,
+    NUMBER,
+    TASKS,
     TICKET,
     add_word,
     close_crew,
@@ -71,7 +74,7 @@ def lead(crew, data, done, n_jobs):
 @njit_no_refcount
 def work(crew, data, done, thread):
     """Do tasks of the open job until none is left; return how many."""
-    n, task = 0, taken_task(crew)
+    n, task = 0, taken_task(crew, thread)
     while task >= 0:
         if data[0] != -data[1]:
             done[thread, 0] += 1
@@ -81,7 +84,7 @@ def work(crew, data, done, thread):
         data[2 + task] += data[0] + 1 + (bits == -1)  # which it never is
         done[thread, 1 + task] += 1
         finish_task(crew)
-        task, n = taken_task(crew), n + 1
+        task, n = taken_task(crew, thread), n + 1
     return n
 
 
@@ -139,11 +142,11 @@ def test_every_task_is_done_once(n_helpers):
 def test_a_helper_that_comes_while_a_job_is_open_takes_what_is_left():
     crew, data, done = new_crew(), np.zeros(9, dtype=np.int64), np.zeros((2, 8), dtype=np.int64)
     open_job(crew, 5)
-    assert taken_task(crew) == 4
+    assert taken_task(crew, LEADER) == 0
     helper = threading.Thread(target=work, args=(crew, data, done, 1))
     helper.start()
     helper.join(60)
-    assert done[1, 1:].tolist() == [1, 1, 1, 1, 0, 0, 0]
+    assert done[1, 1:].tolist() == [0, 1, 1, 1, 1, 0, 0]
     finish_task(crew)
     wait_for_tasks(crew, 5)
 
@@ -161,17 +164,30 @@ def test_a_ticket_of_an_older_job_takes_nothing():
     crew = new_crew()
     open_job(crew, 2)
     old = read_word(crew, TICKET)
-    while taken_task(crew) >= 0:
+    while taken_task(crew, LEADER) >= 0:
         finish_task(crew)
     open_job(crew, 2)
-    assert old & LEFT == read_word(crew, TICKET) & LEFT
+    assert old & TASKS == read_word(crew, TICKET) & TASKS
     assert not swap_word(crew, TICKET, old, old - 1)
+
+
+def test_the_leader_takes_the_first_task_and_helpers_the_last():
+    crew = new_crew()
+    open_job(crew, 5)
+    assert [int(taken_task(crew, thread)) for thread in (LEADER, 1, 2, LEADER, 1, LEADER, 1)] == [0, 4, 3, 1, 2, -1, -1]
+
+
+def test_a_job_may_have_very_many_tasks():
+    crew = new_crew()
+    open_job(crew, MOST_TASKS)
+    assert int(taken_task(crew, 1)) == MOST_TASKS - 1
+    assert int(taken_task(crew, LEADER)) == 0
 
 
 def test_numbers_of_jobs_begin_again_when_there_is_none_larger():
     crew = new_crew()
-    crew[TICKET] = ((1 << 31) - 1) << 32  # the largest number of a job
+    crew[TICKET] = -1 << NUMBER  # the largest number of a job
     for n_tasks in (3, 1):
         open_job(crew, n_tasks)
-        assert [int(taken_task(crew)) for _ in range(n_tasks + 1)] == [*range(n_tasks - 1, -1, -1), -1]
-    assert int(crew[TICKET]) >> 32 == 1 - (1 << 31)
+        assert [int(taken_task(crew, LEADER)) for _ in range(n_tasks + 1)] == [*range(n_tasks), -1]
+    assert int(crew[TICKET]) >> NUMBER == 1

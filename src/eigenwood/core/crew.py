@@ -7,15 +7,18 @@ Handing a task to a Python thread takes longer than many a task. Here it takes t
 another has written. The leader never waits for somebody to come, only for tasks that were taken; so a helper that comes
 late, or not at all, costs time and nothing else.
 
-One word says which job is open and how many of its tasks are left, so a task can be taken of the open job only:
+One word says which job is open and which of its tasks are left, so a task can be taken of the open job only:
 
-    bits   63 … 32   number of the job        31 … 0   tasks left
+    bits   63 … 40   number of the job        39 … 20   the first task left        19 … 0   behind the last one
+
+The leader takes the first task that is left, and helpers the last one. So in job after job over the same rows a core
+gets much the same rows, and finds them in its own cache: what another core has written comes from there slowly.
 
 A helper that has read the ticket of a job that is over takes nothing: the swap fails, as the number is another one
-(numbers come again after 2^32 jobs of one crew). Who takes a task sees all that was written before the job was opened,
-on any processor: the ticket is written with release, read with acquire, and swaps of others in between hand that on. In
-the same way the leader sees what helpers wrote before the additions to ``DONE`` that it waits for. Nobody has a task
-when a job is opened, so ``DONE`` can begin at 0.
+(numbers come again after 2^24 jobs, of which it would have to miss every one). Who takes a task sees all that was
+written before the job was opened, on any processor: the ticket is written with release, read with acquire, and swaps of
+others in between hand that on. In the same way the leader sees what helpers wrote before the additions to ``DONE`` that
+it waits for. Nobody has a task when a job is opened, so ``DONE`` can begin at 0.
 """
 
 from __future__ import annotations
@@ -33,7 +36,10 @@ from eigenwood.compiling import njit_no_refcount
 
 TICKET, DONE, CLOSED = 0, 8, 16  # each in a cache line of its own
 N_WORDS = 24
-NUMBER, LEFT = np.int64(32), np.int64((1 << 32) - 1)
+NUMBER, FIRST = np.int64(40), np.int64(20)
+NUMBERS, TASKS = np.int64((1 << 24) - 1), np.int64((1 << 20) - 1)
+MOST_TASKS = int(TASKS)  # of a job
+LEADER = 0
 MOST_LOOKS = 20_000  # for a task before a helper takes a nap: some tenths of a millisecond
 
 
@@ -46,19 +52,23 @@ def new_crew() -> np.ndarray:
 def open_job(crew, n_tasks):
     """Offer the tasks of a job; what they need to know must be written before."""
     write_word(crew, DONE, np.int64(0))
-    write_word(crew, TICKET, (((read_word(crew, TICKET) >> NUMBER) + 1) << NUMBER) | np.int64(n_tasks))
+    number = ((read_word(crew, TICKET) >> NUMBER) + 1) & NUMBERS
+    write_word(crew, TICKET, (number << NUMBER) | np.int64(n_tasks))
 
 
 @njit_no_refcount
-def taken_task(crew):
+def taken_task(crew, thread):
     """Return a task of the open job that nobody else has or will have; -1 if none is left."""
     while True:
         ticket = read_word(crew, TICKET)
-        left = ticket & LEFT
-        if left == 0:
+        first, end = (ticket >> FIRST) & TASKS, ticket & TASKS
+        if first >= end:
             return np.int64(-1)
-        if swap_word(crew, TICKET, ticket, ticket - np.int64(1)):
-            return left - 1
+        if thread == LEADER:
+            if swap_word(crew, TICKET, ticket, ticket + (np.int64(1) << FIRST)):
+                return first
+        elif swap_word(crew, TICKET, ticket, ticket - np.int64(1)):
+            return end - 1
 
 
 @njit_no_refcount

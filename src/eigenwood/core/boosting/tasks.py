@@ -61,7 +61,9 @@ from eigenwood.core.boosting.workspace import (
     Scan,
 )
 from eigenwood.core.crew import (
+    LEADER,
     MOST_LOOKS,
+    MOST_TASKS,
     add_word,
     finish_task,
     is_closed,
@@ -108,17 +110,17 @@ def run_job(b, kind, n_tasks, work):
     """Do all tasks of a job, with whoever helps if it is ``work`` enough, in nanoseconds."""
     b.job.whole[KIND] = kind
     b.job.whole[NUMBER] += 1
-    if n_tasks == 1 or work < WORTH_SHARING or b.job.whole[N_THREADS] == 1:
+    if n_tasks == 1 or n_tasks > MOST_TASKS or work < WORTH_SHARING or b.job.whole[N_THREADS] == 1:
         for task in range(n_tasks):
             do_task(b, 0, task)
         return
     crew = b.job.crew
     open_job(crew, n_tasks)
-    task = taken_task(crew)
+    task = taken_task(crew, LEADER)
     while task >= 0:
         do_task(b, 0, task)
         finish_task(crew)
-        task = taken_task(crew)
+        task = taken_task(crew, LEADER)
     wait_for_tasks(crew, n_tasks)
 
 
@@ -127,7 +129,7 @@ def help_boosting(b, thread):
     """Do tasks as helper number ``thread`` until nothing comes for a while."""
     crew, n_looks = b.job.crew, 0
     while n_looks < MOST_LOOKS and not is_closed(crew):
-        task = taken_task(crew)
+        task = taken_task(crew, thread)
         if task < 0:
             n_looks += 1
             rest()
