@@ -1,5 +1,5 @@
 """The command: python -m benchmarks METHOD [--case NAME] [--repeats N] [--rivals a,b] [--threads N];
-python -m benchmarks anywhere --family F for random work."""
+python -m benchmarks anywhere --family F for random work; learn, deadline and kill-and-resume for the whole command."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from benchmarks import anywhere, discovery, results, rounds, tables
+from benchmarks import anywhere, bench_learn, deadline, discovery, kill_and_resume, results, rounds, tables
 from benchmarks.case import OURS, Case
 from benchmarks.machine import machine_facts
+from benchmarks.names import names_in
 
 FEWEST_STORED_REPEATS = 3
 
@@ -63,11 +64,6 @@ def listing() -> str:
     return "\n".join(lines)
 
 
-def names_in(text: str | None) -> list[str] | None:
-    """Return the names of a list written a,b; None where nothing was written."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
-
-
 def plans_of(method: str, case: str | None, rivals: list[str] | None, repeats: int, threads: int):
     """Return one plan per chosen case; a ValueError says what cannot be chosen."""
     file = discovery.bench_file(method, discovery.HOME)
@@ -99,7 +95,15 @@ def records_of(plans: list[rounds.Plan]) -> tuple[dict[str, dict], list[str]]:
     return records, complaints
 
 
+OTHERS = {
+    "anywhere": anywhere.app,
+    "learn": bench_learn.app,
+    "deadline": deadline.app,
+    "kill-and-resume": kill_and_resume.app,
+}
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["anywhere"]:
-        anywhere.app(sys.argv[2:], prog_name="python -m benchmarks anywhere")
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    if name in OTHERS:
+        OTHERS[name](sys.argv[2:], prog_name=f"python -m benchmarks {name}")
     app(prog_name="python -m benchmarks")

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from benchmarks import random_kernels
 from benchmarks.anywhere import Family
 from benchmarks.random_boosting import draw_workload, relative_quality
+from benchmarks.random_documents import draw_words, identical
 
-FAMILIES = {"boosting": Family(draw_workload, relative_quality, tolerance=0.005)}
+FAMILIES = {
+    "boosting": Family(draw_workload, relative_quality, tolerance=0.005),
+    "bag_of_words": Family(draw_words, identical, tolerance=0.0),
+    "kernel-pca": Family(random_kernels.draw_workload, random_kernels.eigenvalue_accuracy, tolerance=1e-4),
+}

@@ -38,9 +38,14 @@ def _forget_peak() -> bool:
     return _STATUS.exists()
 
 
-def _status_bytes(field: str) -> int:
-    found = re.search(rf"{field}:\s+(\d+) kB", _STATUS.read_text())
+def status_bytes(status: str, field: str) -> int:
+    """Return a field of /proc/<process>/status in bytes; 0 where it is absent, as of a process that has ended."""
+    found = re.search(rf"{field}:\s+(\d+) kB", status)
     return int(found[1]) * 1024 if found else 0
+
+
+def _status_bytes(field: str) -> int:
+    return status_bytes(_STATUS.read_text(), field)
 
 
 def _lifetime_peak_bytes() -> int:

@@ -219,9 +219,10 @@ class Laboratory:
         return done.returncode == 0
 
 
-def drawn(count: int, seed: int) -> list[Mutant]:
-    """Return some mutants of the whole core; each is as likely as any other."""
+def drawn(count: int, seed: int, only: list[str]) -> list[Mutant]:
+    """Return some mutants of the whole core, or of files that begin so; each is as likely as any other."""
     files = sorted(path.relative_to(ROOT) for path in (ROOT / CORE).rglob("*.py"))
+    files = [file for file in files if file.relative_to(CORE).as_posix().startswith(tuple(only) or "")]
     whole = [(file, i) for file in files for i, _ in enumerate(changeable(ast.parse((ROOT / file).read_text())))]
     return [mutant_at(file, i) for file, i in random.Random(seed).sample(whole, min(count, len(whole)))]
 
@@ -231,6 +232,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--part", default="0/1", help="i/n: every n-th mutant from the i-th on, for several processes")
+    parser.add_argument("--only", nargs="*", default=[], help="how files begin, such as boosting/ or kernels/low_rank")
     parser.add_argument("--out", type=Path, required=True)
     words = parser.parse_args()
     part, n_parts = map(int, words.part.split("/"))
@@ -238,7 +240,7 @@ def main() -> None:
         home = Path(folder) / "repository"
         left_out = shutil.ignore_patterns(".git", "*.code", "__pycache__", "site", ".hypothesis")
         shutil.copytree(ROOT, home, ignore=left_out)
-        laboratory, alive = Laboratory(home), drawn(words.count, words.seed)[part::n_parts]
+        laboratory, alive = Laboratory(home), drawn(words.count, words.seed, words.only)[part::n_parts]
         for tests_of in (own_tests, folder_tests):
             asked, alive = alive, []
             for mutant in asked:

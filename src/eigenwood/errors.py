@@ -3,6 +3,7 @@
     EigenwoodError
     ├── InputError (also a ValueError)    the caller gave something the method cannot use
     │   ├── TableError                    a file, a table or a column of it
+    │   ├── TextError (a UnicodeDecodeError)  bytes that are no text
     │   └── ModelFileError                a model file
     └── MissingExtraError                 an optional package is not installed
 
@@ -28,3 +29,14 @@ class ModelFileError(InputError):
 
 class MissingExtraError(EigenwoodError, ImportError):
     """An optional package is needed and not installed."""
+
+
+class TextError(InputError, UnicodeDecodeError):
+    """Bytes cannot be read as text."""
+
+    def __init__(self, sentence: str, problem: UnicodeDecodeError) -> None:
+        UnicodeDecodeError.__init__(self, problem.encoding, problem.object, problem.start, problem.end, problem.reason)
+        self.sentence = sentence
+
+    def __str__(self) -> str:
+        return self.sentence

@@ -7,7 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks import discovery, results
-from benchmarks.__main__ import app, names_in
+from benchmarks.__main__ import app
+from benchmarks.names import names_in
 
 TOY = Path(__file__).parent / "toy"
 

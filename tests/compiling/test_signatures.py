@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import from_dtype, typeof, types
 
-from eigenwood.compiling.dispatcher import Kernel
+from eigenwood.compiling.kernel import Kernel
 from eigenwood.compiling.signatures import (
     LIST,
     READONLY,

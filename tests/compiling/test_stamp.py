@@ -36,7 +36,9 @@ def copy(tmp_path, monkeypatch):
     for folder in stamp.FOLDERS:
         shutil.copytree(stamp.PACKAGE / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "code"))
     monkeypatch.setattr(stamp, "PACKAGE", tmp_path)
-    return tmp_path
+    stamp._imported.cache_clear()
+    yield tmp_path
+    stamp._imported.cache_clear()
 
 
 def stamped() -> str:
@@ -59,3 +61,48 @@ def test_any_edit_changes_the_stamp(copy):
     (copy / "core" / "new.py").rename(copy / "core" / "newer.py")
     seen.add(stamped())
     assert len(seen) == len(edits) + 3
+
+
+def imported_by(path):
+    """The kernel files that a file imports, by Python's own parser."""
+    modules = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: the stamp does not see relative imports"
+            modules |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
+        if isinstance(node, ast.Import):
+            modules |= {name.name for name in node.names}
+    return {
+        file
+        for module in modules
+        if module.split(".")[0] == "eigenwood" and module.split(".")[1:2] and module.split(".")[1] in stamp.FOLDERS
+        for file in stamp._files_of(module.removeprefix("eigenwood."))
+    }
+
+
+def test_the_stamp_sees_every_import():
+    for folder in stamp.FOLDERS:
+        for path in (stamp.PACKAGE / folder).rglob("*.py"):
+            assert imported_by(path) <= stamp._imported(path), path
+
+
+def test_the_stamp_of_a_kernel_is_over_what_its_file_imports(copy):
+    """Of a chain of imports every link counts, and what nobody imports does not."""
+    (copy / "core" / "first.py").write_text("from eigenwood.core.second import (\n    one,\n)\n")
+    (copy / "core" / "second.py").write_text("def one():\n    import eigenwood.core.tree.third as third\n")
+    (copy / "core" / "tree" / "third.py").write_text("from eigenwood.core import fourth\n")
+    (copy / "core" / "fourth.py").write_text("ONE = 1\n")
+
+    def first():
+        stamp._imported.cache_clear()
+        return stamp.file_stamp.__wrapped__(str(copy / "core" / "first.py"))
+
+    seen = {first()}
+    for edit in ("first.py", "second.py", "tree/third.py", "tree/__init__.py", "fourth.py", "../compiling/levels.py"):
+        path = copy / "core" / edit
+        path.write_text(path.read_text(encoding="utf-8") + "\n# \n", encoding="utf-8")
+        seen.add(first())
+    assert len(seen) == 7
+    path = copy / "core" / "tree" / "grower.py"
+    path.write_text(path.read_text(encoding="utf-8") + "\n# \n", encoding="utf-8")
+    assert first() in seen

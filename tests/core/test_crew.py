@@ -16,11 +16,13 @@ from eigenwood.core.crew import (
     TICKET,
     add_word,
     close_crew,
+    crew_of,
     finish_task,
     is_closed,
     new_crew,
     open_job,
     read_word,
+    report_failure,
     rest,
     swap_word,
     taken_task,
@@ -191,3 +193,65 @@ def test_numbers_of_jobs_begin_again_when_there_is_none_larger():
         open_job(crew, n_tasks)
         assert [int(taken_task(crew, LEADER)) for _ in range(n_tasks + 1)] == [*range(n_tasks), -1]
     assert int(crew[TICKET]) >> NUMBER == 1
+
+
+# ---- helpers that fail ---------------------------------------------------------------------------------------------
+
+
+@njit_no_refcount
+def lead_one_job(crew, n_tasks):
+    """Open a job, do its tasks once a helper has one, and wait for what it has."""
+    open_job(crew, n_tasks)
+    while read_word(crew, TICKET) & TASKS == n_tasks:
+        rest()
+    while taken_task(crew, LEADER) >= 0:
+        finish_task(crew)
+    wait_for_tasks(crew, n_tasks)
+
+
+@njit_no_refcount
+def fail_at_a_task(crew, thread):
+    """Take a task and fail at it."""
+    if taken_task(crew, thread) >= 0:
+        raise MemoryError("No memory for a task.")
+
+
+@pytest.mark.parametrize("n_helpers", [1, 3])
+def test_a_helper_that_fails_ends_the_call_with_its_error(n_helpers):
+    crew = new_crew()
+    with (
+        pytest.raises(MemoryError, match=r"^No memory for a task\.$"),
+        crew_of(crew, lambda thread: fail_at_a_task(crew, thread), n_helpers),
+    ):
+        lead_one_job(crew, 5)
+    assert is_closed(crew)
+
+
+def test_a_failure_in_python_ends_the_call_as_well():
+    crew = new_crew()
+
+    def fail(thread):
+        if taken_task(crew, thread) >= 0:
+            raise KeyError("a task")
+
+    with pytest.raises(KeyError, match="a task"), crew_of(crew, fail, 1):
+        lead_one_job(crew, 5)
+
+
+def test_a_leader_that_fails_ends_the_call_with_its_own_error():
+    crew, data, done = new_crew(), np.zeros(9, dtype=np.int64), np.zeros((2, 8), dtype=np.int64)
+
+    def fail():
+        open_job(crew, 5)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), crew_of(crew, lambda thread: work(crew, data, done, thread), 1):
+        fail()
+    assert is_closed(crew)
+
+
+def test_the_leader_waits_no_longer_than_for_the_first_failure():
+    crew = new_crew()
+    report_failure(crew)
+    with pytest.raises(RuntimeError, match="A helper failed"):
+        wait_for_tasks(crew, 1)

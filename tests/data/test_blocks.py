@@ -268,7 +268,8 @@ def test_a_word_far_down_a_file_is_named_with_its_row(text_file):
 
 
 def test_bad_files(text_file):
-    assert sentence(text_file("a.csv", "x,y\n1,2\n3\n")) == "a.csv: row 3 must have 2 columns like the header; got 1."
+    expected = "a.csv: row 3 must have 2 columns like the header; got 1, nothing for 'y'."
+    assert sentence(text_file("a.csv", "x,y\n1,2\n3\n")) == expected
     assert sentence(text_file("a.npy", b"abc")).startswith("a.npy: must be a whole .npy file of numbers; got one")
     assert sentence(text_file("a.parquet", b"abc")).startswith("a.parquet: must be a whole Parquet file; got one")
     assert sentence(text_file("a.arrow", b"abc")).startswith("a.arrow: must be a whole Arrow file; got one")

@@ -47,12 +47,18 @@ def test_columns_of_other_types():
             "flag": [True, False],
             "code": pa.array([5, 7]).dictionary_encode(),
             "day": [datetime.date(2024, 1, 2), datetime.date(2024, 3, 4)],
+            "price": ["1,5", "2,25"],
         }
     )
     taken, left_out = number_columns(table)
-    assert taken == ("day",)
-    assert left_out == {"list": "list<item: int64>", "flag": "category", "code": "category"}
-    assert np.concatenate(list(blocks(table, columns=taken))).shape == (2, 1)
+    assert taken == ("price",)
+    assert left_out == {"list": "list<item: int64>", "flag": "category", "code": "category", "day": "date"}
+    assert np.concatenate(list(blocks(table, columns=taken))).tolist() == [[1.5], [2.25]]
+
+
+def test_dates_are_numbers_where_they_are_named(text_file):
+    path = text_file("t.csv", "day,x\n11.1.1970,1\n12.1.1970,2\n")
+    assert np.concatenate(list(blocks(path, columns=["day"]))).tolist() == [[10.0], [11.0]]
 
 
 def test_all_columns_of_an_array_are_numbers(tmp_path):

@@ -19,6 +19,9 @@ def sentence(source):
     return str(caught.value)
 
 
+ZERO_BYTE = "a.csv: row 1 must be text; got a zero byte, as in UTF-16 without its mark."
+
+
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
@@ -26,11 +29,21 @@ def sentence(source):
         ("a.csv", "\n\n", "a.csv: must have a header and at least one row; got an empty file."),
         ("a.csv", "x,y\n", "a.csv: must have at least one row below the header; got none."),
         ("a.csv", "x,y", "a.csv: must have at least one row below the header; got none."),
-        ("a.csv", "x,y\n1,2\n3\n", "a.csv: row 3 must have 2 columns like the header; got 1."),
-        ("a.tsv", "x\ty\n1\t2\t3\n", "a.tsv: row 2 must have 2 columns like the header; got 3."),
+        ("a.csv", "x,y\n1,2\n3\n", "a.csv: row 3 must have 2 columns like the header; got 1, nothing for 'y'."),
+        ("a.tsv", "x\ty\n1\t2\t3\n", "a.tsv: row 2 must have 2 columns like the header; got 3, more after 'y'."),
         ("a.csv", "x,y,x\n1,2,3\n", "a.csv: column names must differ; got 'x' 2 times."),
         ("a.csv", b"x,y\n1,caf\xe9\n", "a.csv: row 2 must be UTF-8 text; got the byte 0xe9."),
         ("a.csv", b"x,\xff\n1,2\n", "a.csv: row 1 must be UTF-8 text; got the byte 0xff."),
+        ("a.csv", "x,y\n1,2\n".encode("utf-16-le"), ZERO_BYTE),
+        ("a.csv", "x,y\n1,2\n".encode("utf-32"), ZERO_BYTE),
+        ("a.csv", "x,y\n1,2\n".encode("utf-16")[:-1], "a.csv: must be UTF-16 throughout; got other bytes at byte 16."),
+        (
+            "a.csv",
+            "x,y\n1\n".encode("utf-16") + b"\x00\xd8" * 2,
+            "a.csv: must be UTF-16 throughout; got other bytes at byte 14.",
+        ),
+        ("a.csv", b"\x89PNG\r\n\x1a\n\x00", "a.csv: row 1 must be UTF-8 text; got the byte 0x89."),
+        ("a.csv", b"x,y\n1,\xc3\xa9\n2,\xe9\n", "a.csv: row 3 must be UTF-8 text; got the byte 0xe9."),
         (
             "a.xlsx",
             "x",
@@ -46,7 +59,7 @@ def test_a_ragged_row_far_down_is_found(text_file):
     lines = ["x,y"] + ["1,2"] * 400_000
     lines[300_000] = "1,2,3"
     path = text_file("long.csv", "\n".join(lines))
-    assert sentence(path) == "long.csv: row 300001 must have 2 columns like the header; got 3."
+    assert sentence(path) == "long.csv: row 300001 must have 2 columns like the header; got 3, more after 'y'."
 
 
 def test_a_bad_byte_far_down_is_found(text_file):
@@ -116,6 +129,23 @@ def test_packed_text_is_unpacked(text_file, name, pack):
 def test_the_ways_to_write_one_table(text_file, content):
     frame = read_table(text_file("t.csv", content)).frame
     assert frame.to_pydict() == {"x": [1.5, None], "y": ["a b", "c"]}
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+@pytest.mark.parametrize("n_rows", [2, 30_000])
+def test_utf_16_is_read_where_the_file_says_so(text_file, encoding, n_rows):
+    """Over many rows a letter of four bytes lies across two reads."""
+    content = "x,y\n" + "".join(f"{i}.5,é😀{i % 3}\n" for i in range(n_rows))
+    mark = b"\xfe\xff" if encoding.endswith("be") else b""
+    frame = read_table(text_file("t.csv", mark + content.encode(encoding))).frame
+    assert frame["x"].to_pylist() == [i + 0.5 for i in range(n_rows)]
+    assert frame["y"].to_pylist() == [f"é😀{i % 3}" for i in range(n_rows)]
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_a_header_without_commas_may_be_cut_elsewhere(text_file, mark):
+    frame = read_table(text_file("t.csv", f"x{mark}y\n1,5{mark}a\n2,5{mark}a\n")).frame
+    assert frame.to_pydict() == {"x": [1.5, 2.5], "y": ["a", "a"]}
 
 
 def test_a_value_may_hold_line_breaks_and_delimiters(text_file):

@@ -38,6 +38,8 @@ class Loan:
     foreign: tuple[str, ...] = ()  # tests in which our classes do not occur
     foreign_cases: tuple[str, ...] = ()  # words in the names of such cases
     least_share: float = 1.0  # of the tests that must pass
+    beside: tuple[str, ...] = ()  # words in reasons that say that a test does not apply, as it reads private parts
+    least_share_applying: float = 0.0  # of the tests that apply
 
 
 def borrow(loan: Loan) -> dict[str, Any]:
@@ -90,6 +92,11 @@ def reason_of(item: pytest.Item, loan: Loan) -> str | None:
     return loan.deselected.get(item.name) or loan.deselected.get(getattr(item, "originalname", ""))
 
 
+def is_beside(reason: str | None, loan: Loan) -> bool:
+    """Return whether a test that is not ours to pass does not apply to ours."""
+    return reason is not None and any(words in reason for words in loan.beside)
+
+
 def chance_of(item: pytest.Item, loan: Loan) -> str | None:
     """Return why chance decides a case, or nothing."""
     return next((reason for words, reason in loan.by_chance.items() if words in item.name), None)
@@ -108,5 +115,7 @@ def share_test(loan: Loan) -> Any:
         borrowed = [item for item in borrowed if item is not request.node]
         passing = [item for item in borrowed if reason_of(item, loan) is None and chance_of(item, loan) is None]
         assert len(passing) >= loan.least_share * len(borrowed)
+        applying = [item for item in borrowed if not is_beside(reason_of(item, loan), loan)]
+        assert len(passing) >= loan.least_share_applying * len(applying)
 
     return test_enough_of_them_pass

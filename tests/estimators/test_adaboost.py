@@ -74,8 +74,8 @@ def test_stages_end_where_predictions_are(learner, n_classes, algorithm):
 def test_stumps_one_by_one_say_what_the_model_says():
     X, y = blobs()
     model = AdaBoostClassifier(n_estimators=7).fit(X, y)
-    said = sum(w * (2 * stump.predict(X) - 1) for w, stump in zip(model.estimator_weights_, model, strict=True))
-    np.testing.assert_allclose(model.decision_function(X), 2 * said / model.estimator_weights_.sum(), atol=1e-12)
+    pred = sum(w * (2 * stump.predict(X) - 1) for w, stump in zip(model.estimator_weights_, model, strict=True))
+    np.testing.assert_allclose(model.decision_function(X), 2 * pred / model.estimator_weights_.sum(), atol=1e-12)
 
 
 def test_a_sparse_matrix_and_a_dense_one_are_the_same():
@@ -128,6 +128,8 @@ def test_our_trees_learn_from_codes_that_are_made_once():
         for tree in (DecisionTreeClassifier, Plain)
     )
     np.testing.assert_allclose(shared.estimator_errors_, plain.estimator_errors_, rtol=1e-9)
+    for tree in shared:  # whole numbers, from which trees grow in half the time
+        np.testing.assert_array_equal(tree.nodes_.weight, np.round(tree.nodes_.weight))
 
 
 def test_a_learner_without_shares_cannot_be_real():
@@ -241,3 +243,12 @@ def test_several_columns_of_numbers_are_refused():
     with pytest.raises(InputError) as caught:
         AdaBoostRegressor().fit(X, X[:, :2])
     assert str(caught.value) == "AdaBoostRegressor: y must be one column of numbers; got 2 columns."
+
+
+def test_columns_of_missing_numbers_alone():
+    X, y = np.full((35, 2), np.nan), np.repeat([0, 1, 2], [20, 10, 5])
+    model = AdaBoostClassifier(n_estimators=2).fit(X, y)
+    assert set(model.predict(X)) == {0}
+    assert eigenwood.verify(model, X, y).holds
+    X[:, 0] = y
+    assert AdaBoostClassifier().fit(X, y).score(X, y) == AdaBoostClassifier().fit(X[:, :1], y).score(X[:, :1], y)

@@ -96,6 +96,21 @@ def test_a_loss_that_is_a_function():
     assert not hasattr(own, "train_score_")
 
 
+def logistic(codes, score):
+    shares = 1.0 / (1.0 + np.exp(-score))
+    return shares - codes, shares * (1.0 - shares)
+
+
+def test_a_loss_that_is_a_function_of_two_classes():
+    labels = np.where(TWO == 1, "yes", "no")
+    own = classifier(loss=logistic, learning_rate=0.02).fit(X, labels)
+    known = classifier(init="zero", learning_rate=0.02).fit(X, labels)
+    np.testing.assert_allclose(own.predict_proba(X), known.predict_proba(X), atol=0.02)
+    assert own.score(X, labels) > 0.85
+    assert own.certificate_.holds
+    assert verify(own, X, labels).holds
+
+
 def test_counts_are_never_below_zero():
     model = regressor(loss="poisson").fit(X, COUNTS)
     assert model.predict(X).min() > 0
@@ -170,8 +185,10 @@ def test_a_warm_start_is_one_fit():
 # ---- constraints, columns -----------------------------------------------------------------------------------------
 
 
-def test_predictions_rise_where_they_must():
-    model = regressor(monotonic_cst=[1, -1, *[0] * 8], n_estimators=50).fit(X, y)
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile", "poisson"])
+def test_predictions_rise_where_they_must(loss):
+    model = regressor(monotonic_cst=[1, -1, *[0] * 8], n_estimators=50, loss=loss).fit(X, COUNTS)
+    assert verify(model, X, COUNTS).holds
     for j, sign in ((0, 1), (1, -1)):
         rows = np.repeat(X[:20], 30, axis=0)
         rows[:, j] = np.tile(np.linspace(0, 1, 30), 20)
@@ -264,6 +281,8 @@ def test_stopping_by_the_training_rows():
     model = regressor(early_stopping=True, validation_fraction=None, tol=0.5, n_iter_no_change=2).fit(X, y)
     np.testing.assert_array_equal(-model.validation_score_[1:], model.train_score_)
     assert model.n_held_out_ == 0
+    assert model.do_early_stopping_
+    assert not regressor().fit(X, y).do_early_stopping_
     assert verify(model, X, y).holds
 
 
@@ -288,8 +307,8 @@ def test_rows_out_of_bag():
 # ---- bad input ----------------------------------------------------------------------------------------------------
 
 BAD = {
-    "poisson below 0": (regressor(loss="poisson"), -COUNTS, "negative"),
-    "poisson all 0": (regressor(loss="poisson"), 0.0 * y, "Sum of y"),
+    "poisson below 0": (regressor(loss="poisson"), -COUNTS, "non-negative"),
+    "poisson all 0": (regressor(loss="poisson"), 0.0 * y, r"and sum\(y\) > 0; got a least y of 0 and a sum of 0"),
     "exponential, 3 classes": (classifier(loss="exponential"), THREE, "only suitable for a binary classification"),
     "one class": (classifier(), np.ones(400), "at least 2 classes"),
     "class of no weight": (classifier(class_weight={0: 0.0, 1: 1.0, 2: 1.0}), THREE, "above 0 for every class; got 0"),
@@ -297,6 +316,14 @@ BAD = {
     "a quantile of 1": (regressor(loss="quantile", alpha=1.0), y, "alpha must be a number above 0 and below 1"),
     "NaN": (regressor(loss=lambda y, score: (np.nan * y, y)), y, "finite gradient; got nan"),
     "wrong shape": (regressor(loss=lambda y, score: (y, y[1:])), y, r"hessian of shape \(400,\); got \(399,\)"),
+    "words for gradients": (regressor(loss=lambda y, score: ("a", y)), y, "a gradient of real numbers; got 'a'"),
+    "a complex hessian": (regressor(loss=lambda y, score: (y, y * 1j)), y, "a hessian of real numbers; got"),
+    "nothing": (regressor(loss=lambda y, score: None), y, "as a tuple; got NoneType"),
+    "several shares": (regressor(loss="huber", alpha=[0.1, 0.9]), y, "must be one number when loss='huber'"),
+    "a loss for classes": (regressor(loss="log_loss"), y, "loss must be one of 'squared_error', .*; got 'log_loss'"),
+    "a loss for amounts": (classifier(loss="squared_error"), TWO, "loss must be one of 'log_loss', 'exponential'"),
+    "own loss, 3 classes": (classifier(loss=logistic), THREE, "loss=a function is only suitable for a binary"),
+    "one array for classes": (classifier(loss=lambda y, score: y), TWO, "as a tuple; got ndarray"),
     "one array": (regressor(loss=lambda y, score: y), y, "as a tuple; got ndarray"),
     "hessian below 0": (regressor(loss=lambda y, score: (y, -np.ones(400))), y, "hessian of at least 0; got -1"),
     "loss of nobody": (
@@ -304,10 +331,19 @@ BAD = {
         y,
         "scoring must be a metric",
     ),
-    "monotonic medians": (regressor(loss="absolute_error", monotonic_cst=[1] * 10), y, "must be None when loss"),
-    "no such column": (regressor(interaction_cst=[[0, 10]]), y, "below the 10 columns"),
+    "no such column": (
+        regressor(interaction_cst=[[0, 10]]),
+        y,
+        r"integer indices in \[0, n_features - 1\] = \[0, 9\], .*; got 10",
+    ),
+    "no such group": (regressor(interaction_cst=[0, 1]), y, "must be a sequence of tuples or lists"),
+    "half a column": (regressor(interaction_cst=[{0.5}]), y, "integer indices in .*; got 0.5"),
     "pruning": (regressor(ccp_alpha=0.1), y, "ccp_alpha must be a number at least 0 and at most 0"),
-    "init without shares": (classifier(init=DecisionTreeRegressor()), TWO, "with predict_proba"),
+    "init without shares": (
+        classifier(init=DecisionTreeRegressor()),
+        TWO,
+        "implementing 'fit' and 'predict_proba'; got DecisionTreeRegressor",
+    ),
     "init and warm start": (regressor(init=DecisionTreeRegressor(), warm_start=True), y, "None or 'zero'"),
     "a metric for classes": (regressor(n_iter_no_change=2, scoring="accuracy"), y, "scoring must be a metric for"),
 }
@@ -320,6 +356,33 @@ def test_bad_input_is_refused_in_one_sentence(name):
         model.fit(X, target)
     assert str(caught.value).startswith(type(model).__name__)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile", "poisson"])
+def test_a_constant_target_is_learnt(loss):
+    model = regressor(loss=loss, n_estimators=3).fit(X, np.full(400, 2.0))
+    np.testing.assert_allclose(model.predict(X), 2.0)
+    assert verify(model, X, np.full(400, 2.0)).holds
+    assert model.feature_gains_.dtype == np.float64
+
+
+def test_a_class_of_weight_zero_is_not_there():
+    model = classifier(n_estimators=3).fit(X, THREE, (THREE > 0).astype(float))
+    assert model.classes_.tolist() == [1, 2]
+    with pytest.raises(InputError, match="at least 2 classes"):
+        classifier().fit(X, TWO, (TWO > 0).astype(float))
+
+
+def test_one_class_in_a_validation_set():
+    """Its loss is known; a metric that needs two classes is refused."""
+    own = TWO == 1
+    model = classifier(n_estimators=5).fit(X, TWO, X_val=X[own], y_val=TWO[own])
+    assert np.isfinite(model.validation_score_).all()
+    refused = pytest.raises(InputError, match="scoring must give finite numbers; got nan")
+    with refused, pytest.warns(UserWarning, match="Only one class"):
+        classifier(scoring="roc_auc").fit(X, TWO, X_val=X[own], y_val=TWO[own])
+    with pytest.raises(InputError, match="y must hold only the classes"):
+        classifier().fit(X, TWO, X_val=X, y_val=TWO + 1)
 
 
 @pytest.mark.parametrize("target", [[0, 1], [0, 0, 0, 1]])

@@ -262,10 +262,13 @@ def test_sparse_rows_are_refused():
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_numbers_of_any_size(scale):
-    rows = np.array([[1.0], [2.0], [4.0], [-3.0]]) * scale
-    assert np.isfinite(TableEncoder().fit_transform(rows)).all()
+    rows = np.random.default_rng(0).normal(size=(50, 2))
+    expected = TableEncoder().fit_transform(rows)
+    model = TableEncoder().fit(rows * [scale, 1.0])
+    assert model.transform(rows * [scale, 1.0]) == pytest.approx(expected, abs=1e-12)
+    assert model.transform(rows)[:, 1].tolist() == expected[:, 1].tolist()
 
 
 @every_frame

@@ -1283,7 +1283,7 @@ def test_bins_that_are_none(bins):
         (400, {"bootstrap": False}, []),
         (400, {"max_leaf_nodes": 5}, []),
         (400, {"ccp_alpha": 0.01}, []),
-        (400, {"time_limit": 100.0}, []),
+        (400, {"time_limit": 100.0}, [10, 10, 3]),
     ],
     ids=str,
 )

@@ -405,7 +405,7 @@ def test_a_class_of_weight_0_is_not_learnt():
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        ([1.0, -1.0, 1.0], "sample_weight must be finite and at least 0; got -1.0"),
+        ([1.0, -1.0, 1.0], "Negative values in data passed to `sample_weight`, which must be at least 0; got -1.0"),
         ([0, 0, 0], "sample_weight must hold at least one weight above zero; got only zeros"),
         ([1.0, np.nan, 1.0], "sample_weight must be finite and at least 0; got nan"),
         ([1e200, 1.0, 1.0], "the largest sample_weight times class_weight must be from 1e-60 to 1e+90; got 1e+200"),

@@ -1,4 +1,4 @@
-"""K1 (deck C): basis expansion, quadratic and of order p."""
+"""K1 (the kernel lecture): basis expansion, quadratic and of order p."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""K2 (deck C): the perceptron, on x and on Φ(x), where the boundary is x₁ = x₂² + 5."""
+"""K2 (the kernel lecture): the perceptron, on x and on Φ(x), where the boundary is x₁ = x₂² + 5."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""K3 (deck C): the kernel perceptron makes the same mistakes, in the same order, as the primal one on Φ."""
+"""K3 (the kernel lecture): the kernel perceptron makes the same mistakes, in the same order, as the primal one on Φ."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""K4 (deck C): kernel functions, the scale s, Mercer's condition, any function of the user."""
+"""K4 (the kernel lecture): kernel functions, the scale s, Mercer's condition, any function of the user."""
 
 import numpy as np
 import pytest

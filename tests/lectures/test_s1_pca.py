@@ -49,7 +49,7 @@ def test_the_foods_that_make_the_difference(foods, model, sign):
 
 
 def test_compressed_to_two_numbers_and_back(foods, model):
-    """Deck B: x ≈ Σ ⟨x, v⟩ v. What two components lose of a country is what the third holds."""
+    """The ensembles lecture: x ≈ Σ ⟨x, v⟩ v. What two components lose of a country is what the third holds."""
     two = PCA(2).fit(foods.X)
     again = two.inverse_transform(two.transform(foods.X))
     third = np.outer(model.transform(foods.X)[:, 2], model.components_[2])

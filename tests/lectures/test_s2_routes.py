@@ -38,7 +38,7 @@ def assert_same_axes(found, expected, atol):
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_diagonal_in_disguise(route):
-    """Deck B: [[3/2, 1/2], [1/2, 3/2]] stretches by 2 and by 1, along axes that are turned by 45°."""
+    """The ensembles lecture: [[3/2, 1/2], [1/2, 3/2]] stretches by 2 and by 1, along axes that are turned by 45°."""
     model = PCA(2, svd_solver=route).fit(rows_with_covariance(np.array([[1.5, 0.5], [0.5, 1.5]])))
     assert_allclose(model.explained_variance_, [2.0, 1.0], rtol=1e-12)
     assert_same_axes(model.components_, np.array([[1.0, 1.0], [1.0, -1.0]]) / np.sqrt(2.0), atol=1e-7)
@@ -46,7 +46,7 @@ def test_a_diagonal_in_disguise(route):
 
 @pytest.mark.parametrize("theta", [0.9, 0.3, -0.3, -0.9])
 def test_two_unit_normals_with_covariance_theta(theta):
-    """Deck E: 1 + θ along (1, 1)/√2 and 1 − θ along (1, −1)/√2, the larger one first."""
+    """The boosting and SVM lecture: 1 + θ along (1, 1)/√2 and 1 − θ along (1, −1)/√2, the larger one first."""
     model = PCA().fit(rows_with_covariance(np.array([[1.0, theta], [theta, 1.0]])))
     axes = np.array([[1.0, np.sign(theta)], [1.0, -np.sign(theta)]]) / np.sqrt(2.0)
     assert_allclose(model.explained_variance_, [1.0 + abs(theta), 1.0 - abs(theta)], rtol=1e-12)
@@ -56,7 +56,8 @@ def test_two_unit_normals_with_covariance_theta(theta):
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("p", [2, 6, 25])
 def test_equal_variances_and_equal_covariances(route, p):
-    """Deck E: λ²I + α²11ᵀ has (1, …, 1)/√p first, with λ² + pα², and λ² in every other direction."""
+    """The boosting and SVM lecture: λ²I + α²11ᵀ has (1, …, 1)/√p first, with λ² + pα², and λ² in every other
+    direction."""
     lam, alpha = 2.0, 3.0
     X = rows_with_covariance(lam**2 * np.eye(p) + alpha**2 * np.ones((p, p)))
     model = PCA(1, svd_solver=route).fit(X)
@@ -81,7 +82,7 @@ def test_every_route_comes_to_the_same_components(route, n_rows):
 
 
 def test_the_svd_of_the_rows_and_the_eigenvectors_of_their_products():
-    """Deck D: X = UΛVᵀ, so XᵀX = VΛ²Vᵀ; options A and B by NumPy alone."""
+    """The PCA lecture: X = UΛVᵀ, so XᵀX = VΛ²Vᵀ; options A and B by NumPy alone."""
     X = falling_spectrum(200)
     A = X - X.mean(axis=0)
     model = PCA(5).fit(X)
@@ -102,7 +103,7 @@ def test_the_foods_by_every_route(route):
 
 
 def test_the_stochastic_route_is_as_good_as_its_certificate_says():
-    """Deck D: approximate. Each interval holds an eigenvalue, and ‖Cv − λv‖ is at most 1 % of the first."""
+    """The PCA lecture: approximate. Each interval holds an eigenvalue, and ‖Cv − λv‖ is at most 1 % of the first."""
     X = falling_spectrum(2000)
     exact, model = PCA().fit(X), PCA(5, svd_solver="oja").fit(X)
     assert model.certificate_.holds

@@ -39,7 +39,7 @@ def people():
 
 
 def test_the_unit_of_a_column_decides_which_way_the_axis_points(people):
-    """Deck B, figure 3: metres make the axis that of weight, millimetres that of height."""
+    """The ensembles lecture, figure 3: metres make the axis that of weight, millimetres that of height."""
     in_metres, in_millimetres = (PCA(1).fit(people * [unit, 1.0]).components_[0] for unit in (1.0, 1000.0))
     assert_allclose(in_metres, [0.0, 1.0], atol=0.02)
     assert_allclose(in_millimetres, [1.0, 0.0], atol=0.1)
@@ -85,7 +85,7 @@ def test_it_fails_where_the_structure_is_not_orthogonal(angle, off):
 
 
 def test_it_fails_where_the_structure_is_not_linear():
-    """Deck A: "it does not do much when every direction has similar variance".
+    """The PCA and boosting lecture: "it does not do much when every direction has similar variance".
 
     Two rings of radius 1 and 3. Each component holds one half, and no cut along an axis puts more than 69.5 % of the
     points right. After the quadratic expansion a component is (x² + y²)/√2, and one cut separates the rings.

@@ -1,4 +1,4 @@
-"""S7 (deck D): MNIST digits projected to K components, put together again, and drawn on two."""
+"""S7 (the PCA lecture): MNIST digits projected to K components, put together again, and drawn on two."""
 
 from __future__ import annotations
 

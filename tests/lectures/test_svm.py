@@ -1,4 +1,5 @@
-"""K5, K6 (decks C and E): the support vector machine, by hand and against problems that SciPy solves."""
+"""K5, K6 (the kernel lecture and the boosting and SVM lecture): the support vector machine, by hand and against
+problems that SciPy solves."""
 
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def primal_classes(X, y, C, power, half=0.5):
 
 
 def dual_classes(K, y, C):
-    """Return α of the dual of deck E: Σα - ½ ΣΣ α α y y K, subject to 0 ≤ α ≤ C and Σ α y = 0."""
+    """Return α of the dual of the boosting and SVM lecture: Σα - ½ ΣΣ α α y y K, subject to 0 ≤ α ≤ C and Σ α y = 0."""
     Q = np.outer(y, y) * K
     return solved(
         lambda a: 0.5 * a @ Q @ a - a.sum(),
@@ -133,7 +134,8 @@ BY_HAND = {
 @pytest.mark.parametrize("slack", ["hinge", "squared"])
 @pytest.mark.parametrize("name", BY_HAND)
 def test_the_hard_margin_by_hand(name, slack):
-    """Deck E: w and b of the widest margin 2/‖w‖ between the nearest points of two convex hulls."""
+    """The boosting and SVM lecture: w and b of the widest margin 2/‖w‖ between the nearest points of two convex
+    hulls."""
     X, y, w, b, a = (np.array(values, dtype=float) for values in BY_HAND[name])
     model = SVC(kernel="linear", C=HARD, tol=1e-9, slack=slack).fit(X, y)
     assert_allclose(model.coef_[0], w, atol=1e-5)
@@ -145,7 +147,7 @@ def test_the_hard_margin_by_hand(name, slack):
 
 @pytest.mark.parametrize("name", BY_HAND)
 def test_the_margin_is_the_distance_of_two_support_vectors_along_w(name):
-    """Deck E: (φ(x⁺) - φ(x⁻))ᵀ w/‖w‖ = 2/‖w‖ for x⁺ and x⁻ on the boundaries of the margin."""
+    """The boosting and SVM lecture: (φ(x⁺) - φ(x⁻))ᵀ w/‖w‖ = 2/‖w‖ for x⁺ and x⁻ on the boundaries of the margin."""
     X, y = (np.array(values, dtype=float) for values in BY_HAND[name][:2])
     model = SVC(kernel="linear", C=HARD, tol=1e-9).fit(X, y)
     w = model.coef_[0]
@@ -158,7 +160,8 @@ def test_the_margin_is_the_distance_of_two_support_vectors_along_w(name):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_other_line_leaves_more_room(seed):
-    """Deck E: the perceptron finds any separating hyperplane, the machine the one with the most breathing space."""
+    """The boosting and SVM lecture: the perceptron finds any separating hyperplane, the machine the one with the most
+    breathing space."""
     X, y = separated(seed)
     machine = SVC(kernel="linear", C=HARD, tol=1e-6).fit(X, y)
     room = (y * machine.decision_function(X)).min() / np.linalg.norm(machine.coef_)
@@ -175,7 +178,7 @@ def test_no_other_line_leaves_more_room(seed):
 
 
 def test_the_order_of_the_rows_decides_for_the_perceptron_and_not_for_the_machine():
-    """Deck E: *any* hyperplane against *the best* one."""
+    """The boosting and SVM lecture: *any* hyperplane against *the best* one."""
     X, y = separated(1)
     turned = np.arange(len(y))[::-1]
     perceptrons = [Perceptron(shuffle=False, tol=None, max_iter=5000).fit(X[o], y[o]) for o in (slice(None), turned)]
@@ -197,7 +200,7 @@ def soft(request):
 
 
 def test_alpha_is_within_its_bounds_and_balanced(soft):
-    """Decks C and E: 0 ≤ α ≤ C and Σ α y = 0."""
+    """The kernel lecture and the boosting and SVM lecture: 0 ≤ α ≤ C and Σ α y = 0."""
     _, _, y, alpha, C = soft
     assert alpha.min() >= 0.0
     assert alpha.max() <= C
@@ -206,7 +209,8 @@ def test_alpha_is_within_its_bounds_and_balanced(soft):
 
 
 def test_w_is_the_sum_of_the_support_vectors(soft):
-    """Decks C and E: ∇_w L = 0, so w = Σ α y φ(x); the rows with α = 0 are not needed."""
+    """The kernel lecture and the boosting and SVM lecture: ∇_w L = 0, so w = Σ α y φ(x); the rows with α = 0 are not
+    needed."""
     model, X, y, alpha, _ = soft
     assert_array_equal(np.sign(model.dual_coef_[0]), y[model.support_])
     if model.kernel == "linear":
@@ -217,7 +221,7 @@ def test_w_is_the_sum_of_the_support_vectors(soft):
 
 
 def test_rows_are_where_their_alphas_say(soft):
-    """Deck E: α (1 - ξ - y f) = 0 and μ ξ = 0 with μ = C - α, one by one."""
+    """The boosting and SVM lecture: α (1 - ξ - y f) = 0 and μ ξ = 0 with μ = C - α, one by one."""
     model, X, y, alpha, C = soft
     yf = y * model.decision_function(X)
     slack, mu = np.maximum(0.0, 1.0 - yf), C - alpha
@@ -231,7 +235,7 @@ def test_rows_are_where_their_alphas_say(soft):
 
 
 def test_the_offset_follows_from_any_free_support_vector(soft):
-    """Deck C: 'offset b also follows': y - Σ α y k(x_i, x) is the same for all α between 0 and C."""
+    """The kernel lecture: 'offset b also follows': y - Σ α y k(x_i, x) is the same for all α between 0 and C."""
     model, X, y, alpha, C = soft
     K = X @ X.T if model.kernel == "linear" else rbf(X, X, 0.5)
     free = (alpha > 0.0) & (alpha < C)
@@ -241,7 +245,8 @@ def test_the_offset_follows_from_any_free_support_vector(soft):
 
 
 def test_squared_slack_has_other_conditions():
-    """Deck E, 'optionally C Σξ²': no upper bound; a row is a support vector just when it has slack, α = 2Cξ."""
+    """The boosting and SVM lecture, 'optionally C Σξ²': no upper bound; a row is a support vector just when it has
+    slack, α = 2Cξ."""
     X, y = mixed(n_rows=40)
     model = SVC(kernel="linear", C=0.8, slack="squared", tol=1e-8).fit(X, y)
     alpha = alphas(model, len(y))
@@ -256,7 +261,7 @@ def test_squared_slack_has_other_conditions():
 
 @pytest.mark.parametrize("slack", ["hinge", "squared"])
 def test_the_gap_closes_as_tol_falls(slack):
-    """Deck E: weak duality always; strong duality, so primal - dual → 0."""
+    """The boosting and SVM lecture: weak duality always; strong duality, so primal - dual → 0."""
     X, y = mixed(n_rows=60)
     K = rbf(X, X, 0.5)
     gaps = []
@@ -279,7 +284,7 @@ def test_the_gap_closes_as_tol_falls(slack):
 
 
 def test_a_feasible_alpha_never_promises_too_much():
-    """Deck E: L*(α, μ) is at most the least cost, for any α within the constraints."""
+    """The boosting and SVM lecture: L*(α, μ) is at most the least cost, for any α within the constraints."""
     X, y = mixed(n_rows=20)
     K, C = X @ X.T, 1.5
     least = SVC(kernel="linear", C=C, tol=1e-8).fit(X, y).certificate_["primal"].value
@@ -293,7 +298,7 @@ def test_a_feasible_alpha_never_promises_too_much():
 
 
 def test_a_larger_c_buys_less_slack_for_a_smaller_margin():
-    """Deck E: C is the trade-off between Σξ and 2/‖w‖."""
+    """The boosting and SVM lecture: C is the trade-off between Σξ and 2/‖w‖."""
     X, y = mixed(n_rows=60)
     margins, slacks = [], []
     for C in (0.01, 0.1, 1.0, 10.0, 100.0):
@@ -311,7 +316,7 @@ def test_a_larger_c_buys_less_slack_for_a_smaller_margin():
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
 @pytest.mark.parametrize(("slack", "power"), [("hinge", 1), ("squared", 2)])
 def test_the_primal_that_scipy_solves(slack, power, C):
-    """Deck E: ½‖w‖² + C Σξ, or C Σξ², as a quadratic programme in w, b and ξ."""
+    """The boosting and SVM lecture: ½‖w‖² + C Σξ, or C Σξ², as a quadratic programme in w, b and ξ."""
     X, y = mixed()
     w, b, cost = primal_classes(X, y, C, power)
     model = SVC(kernel="linear", C=C, slack=slack, tol=1e-8).fit(X, y)
@@ -322,7 +327,7 @@ def test_the_primal_that_scipy_solves(slack, power, C):
 
 
 def test_deck_c_writes_the_norm_without_a_half():
-    """Deck C: ‖w‖² + C Σξ is twice ½‖w‖² + (C/2) Σξ: the same w and b at half of C."""
+    """The kernel lecture: ‖w‖² + C Σξ is twice ½‖w‖² + (C/2) Σξ: the same w and b at half of C."""
     X, y = mixed()
     w, b, cost = primal_classes(X, y, 3.0, 1, half=1.0)
     model = SVC(kernel="linear", C=1.5, tol=1e-8).fit(X, y)
@@ -332,7 +337,8 @@ def test_deck_c_writes_the_norm_without_a_half():
 
 @pytest.mark.parametrize("slack", ["hinge", "squared"])
 def test_the_dual_that_scipy_solves(slack):
-    """Decks C and E: the dual with a kernel; with ξ², K + I/(2C) takes the place of K and nothing bounds α."""
+    """The kernel lecture and the boosting and SVM lecture: the dual with a kernel; with ξ², K + I/(2C) takes the
+    place of K and nothing bounds α."""
     X, y = mixed(n_rows=24)
     C, K = 2.0, rbf(X, X, 0.7)
     found = dual_classes(K, y, C) if slack == "hinge" else dual_classes(K + np.eye(24) / (2 * C), y, 1e3)
@@ -344,7 +350,8 @@ def test_the_dual_that_scipy_solves(slack):
 @pytest.mark.parametrize("epsilon", [0.0, 0.2, 0.6])
 @pytest.mark.parametrize(("slack", "power"), [("hinge", 1), ("squared", 2)])
 def test_support_vector_regression_as_scipy_solves_it(slack, power, epsilon):
-    """Deck E names it among the losses with the same form: the tube of width 2ε, as a quadratic programme."""
+    """The boosting and SVM lecture names it among the losses with the same form: the tube of width 2ε, as a quadratic
+    programme."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(14, 2))
     y = X @ [1.0, -2.0] + 3.0 + 0.4 * rng.normal(size=14)
@@ -357,7 +364,8 @@ def test_support_vector_regression_as_scipy_solves_it(slack, power, epsilon):
 
 
 def test_the_tube_costs_nothing():
-    """Deck E: rows within ε have β = 0, those on the tube |β| < C, those outside |β| = C; Σβ = 0."""
+    """The boosting and SVM lecture: rows within ε have β = 0, those on the tube |β| < C, those outside |β| = C; Σβ =
+    0."""
     x = np.linspace(0, 6, 60)[:, None]
     y = np.sin(x[:, 0]) + 0.2 * np.random.default_rng(0).normal(size=60)
     model = SVR(gamma=1.0, C=1.0, epsilon=0.2, tol=1e-6).fit(x, y)
@@ -377,7 +385,7 @@ def test_the_tube_costs_nothing():
 @pytest.mark.parametrize("kernel", [QUADRATIC, {"kernel": "rbf", "gamma": 1.0}], ids=["quadratic", "rbf"])
 @pytest.mark.parametrize("seed", range(3))
 def test_kernel_perceptron_against_kernel_svm(kernel, seed):
-    """Deck C: both separate; the margin of the machine is larger, in the space of the kernel."""
+    """The kernel lecture: both separate; the margin of the machine is larger, in the space of the kernel."""
     rng = np.random.default_rng(seed)
     radius = np.where(np.arange(40) % 2, rng.uniform(2, 3, 40), rng.uniform(0, 1, 40))
     angle = rng.uniform(0, 2 * np.pi, 40)
@@ -395,7 +403,7 @@ def test_kernel_perceptron_against_kernel_svm(kernel, seed):
 
 
 def test_the_quadratic_kernel_is_the_linear_one_after_expansion():
-    """Deck C: the machine needs only Φ(x)·Φ(z) = (1 + x·z)²; Φ is never written down."""
+    """The kernel lecture: the machine needs only Φ(x)·Φ(z) = (1 + x·z)²; Φ is never written down."""
     X, y = parabola(0, n_rows=60)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     phi = PolynomialExpansion().fit(X)
@@ -409,7 +417,8 @@ def test_the_quadratic_kernel_is_the_linear_one_after_expansion():
 
 @pytest.mark.parametrize("form", ["expansion", "kernel"])
 def test_it_finds_the_parabola(form):
-    """Deck C: the actual boundary is x₁ = x₂² + 5; the surface of the machine stays near its middle line."""
+    """The kernel lecture: the actual boundary is x₁ = x₂² + 5; the surface of the machine stays near its middle
+    line."""
     X, y = parabola(0)
     middle, scale = X.mean(axis=0), X.std(axis=0)
     phi = PolynomialExpansion().fit(X)
@@ -437,7 +446,8 @@ def test_it_finds_the_parabola(form):
 
 @pytest.mark.parametrize("name", ["linear", "rbf", "poly"])
 def test_f_is_a_sum_over_support_vectors(name):
-    """Deck E: f(x) = Σ α y k(x_i, x) + b, whatever the kernel; for the linear one it is w·x + b."""
+    """The boosting and SVM lecture: f(x) = Σ α y k(x_i, x) + b, whatever the kernel; for the linear one it is w·x +
+    b."""
     X, y = mixed(n_rows=40)
     model = SVC(kernel=name, gamma=0.5, coef0=1.0, degree=2).fit(X, y)
     k = {
@@ -456,7 +466,8 @@ def test_f_is_a_sum_over_support_vectors(name):
 
 @pytest.mark.parametrize("machine", [SVC, SVR])
 def test_what_is_at_right_angles_to_the_rows_only_costs(machine):
-    """Deck E: w = Σ β φ(x_i) + v with v ⟂ all φ(x_i) says the same of every row and has a larger norm."""
+    """The boosting and SVM lecture: w = Σ β φ(x_i) + v with v ⟂ all φ(x_i) says the same of every row and has a
+    larger norm."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6, 10))  # fewer rows than features
     y = np.where(np.arange(6) % 2, 1.0, -1.0)

@@ -1,4 +1,5 @@
-"""T11 (deck A, Problem 2): four classifiers whose weighted vote is never consistent with the data.
+"""T11 (the PCA and boosting lecture, Problem 2): four classifiers whose weighted vote is never consistent with the
+data.
 
 "Consider the four binary classifiers below. The arrow means that the corresponding classifier classifies every data
 point in that direction as +. Prove that there are no weights β₁ … β₄ that make the ensemble Σ β_i h_i consistent with

@@ -1,4 +1,5 @@
-"""T1, T2: the tree of PlayTennis, and a tree of depth 20 on covertype (decks C and E)."""
+"""T1, T2: the tree of PlayTennis, and a tree of depth 20 on covertype (the kernel lecture and the boosting and SVM
+lecture)."""
 
 from __future__ import annotations
 

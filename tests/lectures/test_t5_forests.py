@@ -40,7 +40,7 @@ def test_the_answer_for_a_number_is_the_mean():
 
 
 def test_the_chance_of_a_class_is_the_mean_of_the_chances():
-    """Deck E: Pr(c | x) = 1/T Σ Pr_t(c | x)."""
+    """The boosting and SVM lecture: Pr(c | x) = 1/T Σ Pr_t(c | x)."""
     forest = RandomForestClassifier(n_estimators=7, min_samples_leaf=5, random_state=0).fit(*corners(0))
     fresh, _ = corners(1)
     chances = chances_of_trees(forest, fresh)
@@ -49,7 +49,7 @@ def test_the_chance_of_a_class_is_the_mean_of_the_chances():
 
 
 def test_with_pure_leaves_it_is_the_majority_vote():
-    """Decks B and C. An odd number of trees: no vote is even."""
+    """The ensembles lecture and the kernel lecture. An odd number of trees: no vote is even."""
     forest = RandomForestClassifier(n_estimators=7, random_state=0).fit(*corners(0))
     fresh, _ = corners(1)
     votes = chances_of_trees(forest, fresh)
@@ -79,7 +79,7 @@ def test_any_learner_can_be_bagged(learner):
 
 
 def test_a_bag_can_give_each_learner_a_part_of_the_features():
-    """Deck E: "trained on a subset of data using a subset of features"."""
+    """The boosting and SVM lecture: "trained on a subset of data using a subset of features"."""
     X, y = corners(0)
     bag = eigenwood.BaggingClassifier(DecisionTreeClassifier(), n_estimators=20, max_features=2, random_state=0)
     columns = bag.fit(X, y).estimators_features_
@@ -91,7 +91,7 @@ def test_a_bag_can_give_each_learner_a_part_of_the_features():
 
 
 def test_with_all_features_at_each_node_a_forest_is_a_bag_of_trees():
-    """Deck B: k = d is bagging. The same samples, the same trees, the same vote."""
+    """The ensembles lecture: k = d is bagging. The same samples, the same trees, the same vote."""
     X, y = corners(0)
     fresh, _ = corners(1)
     forest = RandomForestClassifier(n_estimators=5, max_features=None, random_state=0).fit(X, y)
@@ -158,7 +158,7 @@ def test_the_mean_of_trees_has_less_variance(said_by_k, k):
 
 @pytest.mark.slow
 def test_fewer_features_at_a_node_make_trees_less_alike(said_by_k):
-    """Deck E: trees that do not agree by construction are what makes the mean accurate."""
+    """The boosting and SVM lecture: trees that do not agree by construction are what makes the mean accurate."""
     (_, of_few), (_, of_all) = (variance_and_correlation(said_by_k[k]) for k in (1, 5))
     assert of_few < of_all - 0.05
 
@@ -169,7 +169,8 @@ def test_fewer_features_at_a_node_make_trees_less_alike(said_by_k):
 @pytest.mark.data
 @pytest.mark.slow
 def test_ten_trees_on_covertype():
-    """Deck C: depth 40, half of the features dropped at each node; 15 % to 17 % for a tree, 8.8 % for the forest."""
+    """The kernel lecture: depth 40, half of the features dropped at each node; 15 % to 17 % for a tree, 8.8 % for the
+    forest."""
     cover = datasets.load("covertype2")
     (X, y), (X_test, y_test) = ((cover.X[rows], cover.y[rows]) for rows in cover.split)
     forest = RandomForestClassifier(n_estimators=10, max_features=0.5, max_depth=40, random_state=0, n_jobs=2).fit(X, y)

@@ -21,7 +21,9 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def as_json(X: Any) -> dict:
-    """Return the queries as JSON: columns of a frame, or rows and their dtype."""
+    """Return the queries as JSON: columns of a frame, documents, or rows and their dtype."""
+    if isinstance(X, list):
+        return {"documents": X, "dtype": "float32"}
     if isinstance(X, pd.DataFrame):
         return {"columns": X.to_dict(orient="list")}
     if isinstance(X, pa.Table):
@@ -33,6 +35,8 @@ def as_json(X: Any) -> dict:
 
 def from_json(told: dict) -> Any:
     """Return the queries that ``as_json`` wrote down."""
+    if "documents" in told:
+        return told["documents"]
     if "columns" in told:
         return pa.table(told["columns"])
     X = np.array(told["rows"], dtype=told["dtype"])

@@ -13,23 +13,37 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from eigenwood import (
+    CBOW,
     PCA,
     SVC,
     SVR,
     AdaBoostClassifier,
     AdaBoostRegressor,
+    Autoencoder,
     BaggingClassifier,
     BaggingRegressor,
+    BagOfWords,
+    CovarianceEmbedding,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    GainSelector,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    IterativeHardThresholding,
+    KernelLogisticRegression,
+    KernelPCA,
     KernelPerceptron,
+    KernelRidge,
+    LowRankKernel,
     Perceptron,
     PolynomialExpansion,
     RandomForestClassifier,
     RandomForestRegressor,
+    ScaledTargetRegressor,
+    TableColumns,
     TableEncoder,
+    WeightedEnsembleClassifier,
+    WeightedEnsembleRegressor,
 )
 
 METHODS = ("predict", "predict_proba", "decision_function", "transform")
@@ -72,6 +86,26 @@ def mixed_frame() -> pa.Table:
     return pa.table({"size": sizes, "colour": colours, "old": [True, False] * 4})
 
 
+def dated_frame() -> pa.Table:
+    """Return a table of dates as people write them, texts, numbers with decimal commas, categories and row numbers."""
+    return pa.table(
+        {
+            "row": list(range(1, 9)),
+            "when": ["31.12.2023 8:30", "1.3.2024 23:59", None, *(f"{day}.7.2024 12:00" for day in range(2, 27, 5))],
+            "text": [f"{how} and really {how}, {what} {i}" for i, how in enumerate(("good", "bad")) for what in "wxyz"],
+            "price": ["1.234,50", "7,5", None, "12,25", "8", "9,75", "3,5", "2.000"],
+            "colour": ["red", "blue", None, "red", "green", "blue", "blue", "red"],
+            "day": [f"2024-0{month}-01" for month in range(1, 9)],
+        }
+    )
+
+
+def columns_sample(estimator: TableColumns) -> Callable[[], Sample]:
+    """Return what fits the first step of a table to labels that follow from the text."""
+    y = ["yes"] * 4 + ["no"] * 4
+    return lambda: Sample(estimator.fit(dated_frame(), y), dated_frame(), y)
+
+
 def labelled(estimator: Any, label: Callable[[np.ndarray], Any], X: Any = None) -> Callable[[], Sample]:
     """Return what fits ``estimator`` to the labels."""
 
@@ -92,6 +126,9 @@ def named(X: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(X, columns=["length", "width", "größe"])
 
 
+REVIEWS = ["I liked it, liked it a lot", "The été was boring: BORING", "", "Nobody liked the \n  second été of it"]
+
+
 def linear_gram(X: np.ndarray) -> np.ndarray:
     return X @ X.T
 
@@ -106,6 +143,12 @@ def svm_gram_sample() -> Sample:
     X = rows()
     K = linear_gram(X) ** 2
     return Sample(SVC(kernel="precomputed").fit(K, three(X)), K, three(X))
+
+
+def logistic_gram_sample() -> Sample:
+    X = rows()
+    K = linear_gram(X) ** 2
+    return Sample(KernelLogisticRegression(kernel="precomputed").fit(K, three(X)), K, three(X))
 
 
 def table_pipeline() -> Sample:
@@ -136,11 +179,29 @@ def table_tree(estimator: Any) -> Callable[[], Sample]:
     return lambda: Sample(estimator.fit(mixed_frame(), y), mixed_frame(), y)
 
 
+def fitted_ensemble() -> Sample:
+    """Return an ensemble of models that were fitted before, with calibrations of scores and decision weights."""
+    X, y = mixed_frame(), np.array(["no", "yes", "yes", "yes", "no", "no", "no", "yes"])
+    members = [
+        ("a tree", DecisionTreeClassifier(random_state=0).fit(X, y)),
+        ("a machine", make_pipeline(TableEncoder(), PolynomialExpansion(), Perceptron(max_iter=50)).fit(X, y)),
+    ]
+    model = WeightedEnsembleClassifier.from_fitted(
+        members, np.unique(y), weights=[0.7, 0.3], calibrations=[None, [[0.75, -0.5]]], decision_weights=[1.0, 1.5]
+    )
+    return Sample(model, X, y)
+
+
 def several(X: np.ndarray) -> np.ndarray:
     """Return two columns of labels, of two and of three classes."""
     return np.column_stack([two(X), three(X)])
 
 
+SENTENCES = [
+    f"we {verb} {kind} {what}"
+    for verb in ("like", "têst", "sell")
+    for kind, what in [("hot", "tea"), ("hot", "coffee"), ("old", "books"), ("old", "letters")]
+] * 4
 WORDS = np.array(["low", "", "très haut"])
 SPARSE = sparse.csr_array(np.where(rows() > 1.0, 0.0, rows()))
 
@@ -179,8 +240,34 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "svm-names": labelled(SVC(kernel="linear", class_weight={0: 1.0, 1: 2.5}), two, named(rows())),
     "svm-limit": labelled(SVC(time_limit=1e-9, random_state=np.int64(3)), two),
     "svm-precomputed": svm_gram_sample,
+    "svm-landmarks": labelled(SVC(approximation="low_rank", memory_limit=0.002), thirds, named(rows())),
+    "svm-regression-landmarks": labelled(SVR(approximation="low_rank", memory_limit=0.002, gamma=0.1), amounts),
     "svm-regression": labelled(SVR(C=10.0, epsilon=0.05), amounts),
     "svm-regression-linear": labelled(SVR(kernel="linear", slack="squared"), amounts, SPARSE),
+    "kernel-logistic": labelled(KernelLogisticRegression(C=10.0), two),
+    "kernel-logistic-strings": labelled(
+        KernelLogisticRegression(kernel="poly", degree=2, coef0=1.0, n_components=4), lambda X: WORDS[three(X)]
+    ),
+    "kernel-logistic-sparse": labelled(
+        KernelLogisticRegression(n_components=0.1, class_weight="balanced"), three, SPARSE
+    ),
+    "kernel-logistic-names": labelled(
+        KernelLogisticRegression(kernel="linear", fit_intercept=False, class_weight={0: 1.0, 1: 2.5}),
+        two,
+        named(rows()),
+    ),
+    "kernel-logistic-limit": labelled(KernelLogisticRegression(time_limit=1e-9, random_state=np.int64(3)), two),
+    "kernel-logistic-precomputed": logistic_gram_sample,
+    "kernel-ridge": labelled(KernelRidge(alpha=0.1, kernel="rbf", gamma=0.5), amounts),
+    "kernel-ridge-several": labelled(
+        KernelRidge(alpha=[0.1, 1.0], kernel="poly", degree=2), lambda X: np.column_stack([amounts(X), X[:, 0]]), SPARSE
+    ),
+    "kernel-ridge-landmarks": labelled(KernelRidge(kernel="rbf", gamma=0.1, n_components=6), amounts, named(rows())),
+    "kernel-ridge-precomputed": lambda: Sample(
+        KernelRidge(kernel="precomputed").fit(linear_gram(rows()), amounts(rows())),
+        linear_gram(rows()),
+        amounts(rows()),
+    ),
     "decision-tree": labelled(DecisionTreeClassifier(random_state=0), two),
     "decision-tree-strings": labelled(
         DecisionTreeClassifier(random_state=0, criterion="error"), lambda X: WORDS[three(X)]
@@ -270,12 +357,21 @@ MAKERS: dict[str, Callable[[], Sample]] = {
         lambda X: two(np.nan_to_num(X)),
         with_holes(rows()),
     ),
+    "adaboost-early": labelled(
+        AdaBoostClassifier(n_estimators=8, early_stopping=True, validation_fraction=0.3, random_state=0), three
+    ),
     "adaboost-sparse": labelled(AdaBoostClassifier(n_estimators=4), two, SPARSE),
     "adaboost-trees": labelled(
         AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=3, random_state=0), three
     ),
     "adaboost-real": labelled(AdaBoostClassifier(n_estimators=3, algorithm="real", random_state=0), three),
     "adaboost-drawn": labelled(AdaBoostClassifier(KernelPerceptron(max_iter=3), n_estimators=3, random_state=0), two),
+    "adaboost-regression-early": labelled(
+        AdaBoostRegressor(
+            n_estimators=3, early_stopping=True, validation_fraction=0.3, n_iter_no_change=1, random_state=0
+        ),
+        amounts,
+    ),
     "adaboost-regression": labelled(AdaBoostRegressor(n_estimators=3, random_state=0), amounts, named(rows())),
     "adaboost-regression-square": labelled(
         AdaBoostRegressor(DecisionTreeRegressor(max_depth=2), n_estimators=3, loss="square", random_state=0), amounts
@@ -285,6 +381,21 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "pca-float32": transforming(PCA(2, svd_solver="krylov"), rows(dtype=np.float32)),
     "pca-missing": transforming(PCA(1, missing="em"), with_holes(rows())),
     "pca-sparse": transforming(PCA(2, svd_solver="covariance_eigh"), SPARSE),
+    "kernel-pca": transforming(KernelPCA(3, kernel="rbf", gamma=0.5, fit_inverse_transform=True, alpha=0.1), rows()),
+    "kernel-pca-krylov": transforming(KernelPCA(2, kernel="poly", degree=2, eigen_solver="krylov"), named(rows())),
+    "kernel-pca-low-rank": transforming(
+        KernelPCA(3, kernel="rbf", gamma=0.5, eigen_solver="low_rank", n_landmarks=12, preimage="fixed_point"), rows()
+    ),
+    "kernel-pca-float32": transforming(KernelPCA(2, kernel="laplacian"), rows(dtype=np.float32)),
+    "kernel-pca-sparse": transforming(KernelPCA(2, kernel="cosine"), SPARSE),
+    "kernel-pca-precomputed": transforming(KernelPCA(2, kernel="precomputed"), linear_gram(rows()) ** 2),
+    "low-rank-kernel": transforming(LowRankKernel(gamma=0.5, n_components=8), rows()),
+    "low-rank-kernel-share": transforming(LowRankKernel("poly", degree=2.0, n_components=0.05), named(rows())),
+    "low-rank-kernel-float32": transforming(
+        LowRankKernel("laplacian", n_components=6, method="kmeans++"), rows(dtype=np.float32)
+    ),
+    "low-rank-kernel-sparse": transforming(LowRankKernel(n_components=5, method="uniform"), SPARSE),
+    "low-rank-kernel-precomputed": transforming(LowRankKernel("precomputed", n_components=5), linear_gram(rows()) ** 2),
     "random-forest": labelled(RandomForestClassifier(5, random_state=0), lambda X: WORDS[three(X)]),
     "random-forest-table": table_tree(RandomForestClassifier(4, max_features=None, random_state=0)),
     "random-forest-oob": labelled(
@@ -375,11 +486,65 @@ MAKERS: dict[str, Callable[[], Sample]] = {
     "gradient-boosting-regression-poisson": labelled(
         GradientBoostingRegressor(loss="poisson", n_estimators=3, l2_regularization=1.0), lambda X: amounts(X) + 1.0
     ),
+    "autoencoder": transforming(Autoencoder(2), named(rows())),
+    "autoencoder-tanh": transforming(Autoencoder(1, activation="tanh", scale=True, max_iter=100), rows()),
+    "bag-of-words": transforming(BagOfWords(), REVIEWS),
+    "bag-of-words-pairs": transforming(BagOfWords(ngram_range=(1, 2), max_features=9, binary=True), REVIEWS),
+    "bag-of-words-given": transforming(BagOfWords(vocabulary=["liked", "été"], dtype=np.float32), REVIEWS),
+    "gain-selector": labelled(GainSelector(2), three, named(rows())),
+    "gain-selector-aware": labelled(
+        GainSelector(2, criterion="gini", redundancy_aware=True), three, with_holes(rows())
+    ),
+    "gain-selector-table": table_tree(GainSelector(1, gain_ratio=True)),
+    "weighted-ensemble": labelled(
+        WeightedEnsembleClassifier(
+            [
+                ("tree", DecisionTreeClassifier(max_depth=3, random_state=0)),
+                ("machine", make_pipeline(PolynomialExpansion(), Perceptron(max_iter=100))),
+            ],
+            weights=[2, 1.0],
+        ),
+        lambda X: WORDS[thirds(X)],
+        named(rows()),
+    ),
+    "weighted-ensemble-fitted": fitted_ensemble,
+    "weighted-ensemble-regression": labelled(
+        WeightedEnsembleRegressor(
+            [
+                ("tree", DecisionTreeRegressor(max_depth=2, random_state=0)),
+                ("machine", make_pipeline(TableEncoder(), ScaledTargetRegressor(KernelRidge(kernel="rbf")))),
+            ],
+            weights=[1, 3],
+        ),
+        amounts,
+        named(rows()),
+    ),
+    "scaled-target": labelled(ScaledTargetRegressor(), lambda X: 1000.0 * amounts(X)),
+    "scaled-target-log": labelled(
+        ScaledTargetRegressor(DecisionTreeRegressor(max_depth=2, random_state=0), scale="log"),
+        lambda X: np.exp(amounts(X)),
+        named(rows()),
+    ),
+    "cbow": transforming(CBOW(4, window=2, min_count=2, subsample=None, epochs=2, validation_fraction=0.1), SENTENCES),
+    "cbow-softmax": transforming(
+        CBOW(3, min_count=1, max_vocab=9, subsample=None, loss="softmax", epochs=3, learning_rate=0.3), SENTENCES
+    ),
+    "covariance-embedding": transforming(CovarianceEmbedding(3, window=2), SENTENCES),
+    "covariance-embedding-counts": transforming(CovarianceEmbedding(2, matrix="counts", power=1), SENTENCES),
+    "hard-thresholding": labelled(IterativeHardThresholding(2), amounts, named(rows())),
+    "hard-thresholding-cv": labelled(IterativeHardThresholding("cv", n_folds=3, fit_intercept=False), amounts),
     "polynomial-expansion": transforming(PolynomialExpansion(), rows()),
     "polynomial-expansion-plain": transforming(
         PolynomialExpansion(degree=3, include_bias=False, kernel_scale=False), named(rows())
     ),
     "polynomial-expansion-sparse": transforming(PolynomialExpansion(sparse_output=True), SPARSE),
+    "table-columns": columns_sample(TableColumns()),
+    "table-columns-cyclic": columns_sample(
+        TableColumns(
+            kinds={"row": "id", "colour": "text"}, readings={"when": "day month year"}, cyclic=True, max_terms=3
+        )
+    ),
+    "table-columns-numbers": transforming(TableColumns(), rows()),
     "table-encoder": transforming(TableEncoder(), mixed_frame()),
     "table-encoder-numbers": transforming(TableEncoder(scale=False), rows()),
     "table-encoder-few": transforming(TableEncoder(max_categories=1), mixed_frame().select(["colour"])),
@@ -388,7 +553,20 @@ MAKERS: dict[str, Callable[[], Sample]] = {
 }
 
 
-WITHOUT_TARGET = ("pca", "polynomial-expansion", "table-encoder")  # names of transformers begin so
+# names of transformers begin so
+WITHOUT_TARGET = (
+    "autoencoder",
+    "bag-of-words",
+    "cbow",
+    "covariance-embedding",
+    "gain-selector",
+    "kernel-pca",
+    "low-rank-kernel",
+    "pca",
+    "polynomial-expansion",
+    "table-columns",
+    "table-encoder",
+)
 
 
 @cache
@@ -398,6 +576,8 @@ def sample(name: str) -> Sample:
 
 
 def dense(values: Any) -> np.ndarray:
+    if isinstance(values, pa.Table):
+        return np.column_stack([np.array(column.to_pylist(), dtype=object) for column in values.columns])
     if isinstance(values, list):  # the shares of several outputs
         return np.hstack(values)
     return values.toarray() if sparse.issparse(values) else np.asarray(values)
@@ -419,7 +599,9 @@ def plain_params(model: Any) -> dict[str, Any]:
     """Return the parameters; of an estimator among them its class, since its own parameters are here as well."""
     params = model.get_params()
     return {name: type(value) if hasattr(value, "get_params") else value for name, value in params.items()} | {
-        name: [step for step, _ in value] for name, value in params.items() if name.endswith("steps")
+        name: [step for step, _ in value]
+        for name, value in params.items()
+        if name.endswith(("steps", "estimators")) and isinstance(value, list)
     }
 
 
@@ -449,6 +631,8 @@ def assert_same_value(name: str, got: Any, wanted: Any) -> None:
         assert type(got) is type(wanted), name
         for part in wanted._fields:
             assert_same_value(f"{name}.{part}", getattr(got, part), getattr(wanted, part))
+    elif hasattr(wanted, "get_params"):
+        assert_same_model(got, wanted)
     elif isinstance(wanted, list) and wanted and hasattr(wanted[0], "get_params"):
         for one, other in zip(got, wanted, strict=True):
             assert_same_model(one, other)

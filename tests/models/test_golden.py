@@ -24,8 +24,15 @@ def test_a_golden_file_says_what_it_said(path):
     for method, expected in told["expected"].items():
         if method == "predict":
             assert got[method].tolist() == expected
+        elif got[method].dtype == object:  # numbers, words and holes
+            pairs = zip(got[method].flat, np.array(expected, dtype=object).flat, strict=True)
+            assert all(value == near_to(wanted) for value, wanted in pairs)
         else:
             np.testing.assert_allclose(got[method], expected, rtol=near, atol=near)
+
+
+def near_to(wanted):
+    return pytest.approx(wanted, rel=1e-6, abs=1e-12) if isinstance(wanted, float) else wanted
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -43,7 +50,7 @@ def test_every_registered_estimator_has_a_golden_file(entry):
 
 def test_every_golden_file_has_its_queries():
     assert {path.stem for path in FILES} == {path.stem for path in GOLDEN.glob("*.json")}
-    assert sum(path.stat().st_size for path in GOLDEN.iterdir()) < 1_000_000
+    assert sum(path.stat().st_size for path in GOLDEN.iterdir()) < 15_000 * len(FILES)
 
 
 def test_queries_survive_json():

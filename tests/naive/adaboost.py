@@ -75,7 +75,8 @@ def boost(X, y, weights, n_classes, n_rounds, learning_rate=1.0, bits=40):
 
 
 def real_rounds(X, y, learners):
-    """Return r and α of learners h(x) in [-1, 1], one after the other, for labels -1 and 1 (deck C, *AdaBoost*)."""
+    """Return r and α of learners h(x) in [-1, 1], one after the other, for labels -1 and 1 (the kernel lecture,
+    *AdaBoost*)."""
     D = [1.0 / len(y)] * len(y)
     edges, alphas = [], []
     for h in learners:

@@ -1,4 +1,5 @@
-"""The kernel perceptron of deck C in plain loops: read this first, then core/margin/kernel_perceptron.py."""
+"""The kernel perceptron of the kernel lecture in plain loops: read this first, then
+core/margin/kernel_perceptron.py."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The perceptron of deck C in plain loops: read this first, then core/margin/perceptron.py."""
+"""The perceptron of the kernel lecture in plain loops: read this first, then core/margin/perceptron.py."""
 
 from typing import NamedTuple
 

@@ -15,10 +15,12 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
 )
+from sklearn.metrics import mean_pinball_loss
 from sklearn.tree import DecisionTreeClassifier
 
 import eigenwood.plots as plots
 from eigenwood import AdaBoostClassifier as OurAdaBoost
+from eigenwood import GradientBoostingRegressor as OurGradientBoosting
 from eigenwood.data.datasets import load
 from eigenwood.errors import InputError
 from eigenwood.plots.boosted import losses_of, margins_after, some_rounds, weights_after
@@ -124,6 +126,21 @@ def test_there_is_no_bound_where_the_lecture_has_none(options):
     assert "bound" not in [trace.name for trace in plots.rounds(model, X_IRIS, y).data]
 
 
+def test_a_bound_that_says_nothing_is_not_shown():
+    """For many classes the product of the normalizers may rise far above 1, and hide all errors."""
+    X, y = moons()
+    three = np.digitize(X[:, 0] + X[:, 1] ** 2, [0.0, 1.5])
+    model = OurAdaBoost(n_estimators=30).fit(X, three)
+    assert model.bounds_.min() > 1.0
+    assert "bound" not in [trace.name for trace in plots.rounds(model, X, three).data]
+
+
+def test_rows_held_out_of_adaboost_are_shown():
+    X, y = moons()
+    model = OurAdaBoost(n_estimators=30, early_stopping=True, random_state=0).fit(X, y)
+    assert_allclose(line(plots.rounds(model, X, y), "validation").y, 1.0 - model.validation_score_)
+
+
 @pytest.mark.parametrize("y", [Y_IRIS, (Y_IRIS == 1).astype(int)])
 def test_margins_and_weights_are_those_of_the_votes(y):
     """Margins from the learners' votes, and weights multiplied round by round as AdaBoost does it."""
@@ -172,6 +189,21 @@ def test_regression_has_squared_errors():
     figure = plots.rounds(model, X, y)
     assert_allclose(figure.data[0].y, [np.mean((pred - y) ** 2) for pred in model.staged_predict(X)])
     assert [trace.meta for trace in figure.data] == ["errors", "losses"]
+
+
+@pytest.mark.parametrize("alpha", [0.3, [0.1, 0.5, 0.9]])
+def test_quantiles_have_their_own_loss(alpha):
+    X = np.linspace(0, 6, 40)[:, None]
+    y = np.sin(X[:, 0])
+    model = OurGradientBoosting(loss="quantile", alpha=alpha, n_estimators=4).fit(X, y)
+    figure = plots.rounds(model, X, y)
+    columns = [np.asarray(pred).reshape(40, -1) for pred in model.staged_predict(X)]
+    expected = [
+        np.mean([mean_pinball_loss(y, pred[:, j], alpha=share) for j, share in enumerate(np.atleast_1d(alpha))])
+        for pred in columns
+    ]
+    assert_allclose(figure.data[0].y, expected)
+    assert figure.layout.yaxis.title.text == "mean quantile loss"
 
 
 # --- in the plane ------------------------------------------------------------------------------------------------

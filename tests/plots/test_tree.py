@@ -13,16 +13,15 @@ from eigenwood import DecisionTreeClassifier, DecisionTreeRegressor, rules
 from eigenwood.data import datasets
 from eigenwood.errors import InputError
 from eigenwood.plots.pruning import pruning_figure
-from eigenwood.plots.style import ACCENT
+from eigenwood.plots.style import ACCENT, PALETTE
 from eigenwood.plots.tree import (
-    COLOURS,
     LINE_HEIGHT,
     MOST_ANSWERS,
     MOST_ENDS,
     THICKEST,
     THINNEST,
     blended,
-    columns_of,
+    box_columns,
     drawn_boxes,
     lines_of,
     tree_figure,
@@ -84,7 +83,7 @@ def test_a_box_knows_its_rows_on_hover():
 
 def test_the_colour_is_that_of_the_class_and_paler_where_classes_mix():
     found = boxes(plots.tree(tennis_tree()))
-    no, yes = (blended(colour, 1.0) for colour in COLOURS[:2])
+    no, yes = (blended(colour, 1.0) for colour in PALETTE[:2])
     assert [found[i].bgcolor for i in (1, 3, 4)] == [yes, no, yes]
     assert found[0].bgcolor not in (yes, no)
 
@@ -100,7 +99,7 @@ def test_the_colour_of_an_amount_grows_with_it():
 def test_no_two_boxes_are_on_top_of_each_other(options):
     found = drawn_boxes(rules(numbers_tree(**options)), 99)
     places = lines_of(found)
-    lefts, rights, width = columns_of(found)
+    lefts, rights, width = box_columns(found)
     for depth in range(len(lefts)):
         column = sorted(place for box, place in zip(found, places, strict=True) if box.depth == depth)
         assert (np.diff(column) >= 1.0).all()

@@ -52,6 +52,8 @@ def edited_values(value: Any, rule: Any = None) -> Iterator[tuple[str, Any]]:
         for field in value._fields:
             for kind, edited in list(edited_values(getattr(value, field)))[::2]:
                 yield f"{field} {kind}", value._replace(**{field: edited})
+    elif isinstance(value, dict):
+        yield from edited_dicts(value)
     elif isinstance(value, list):
         yield from edited_lists(value)
     elif sparse.issparse(value):
@@ -59,6 +61,8 @@ def edited_values(value: Any, rule: Any = None) -> Iterator[tuple[str, Any]]:
             yield kind, type(value)((edited, value.indices, value.indptr), shape=value.shape)
     elif isinstance(value, np.ndarray):
         yield from edited_arrays(value)
+    elif hasattr(value, "get_params"):
+        yield from edited_parts(value)
     elif isinstance(value, bool):
         yield "flipped", not value
     elif isinstance(value, str):
@@ -101,6 +105,15 @@ def edited_arrays(value: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
             yield f"flipped at {place}", with_entry(value, place, not value.flat[place])
     else:
         yield "renamed", with_entry(value.astype(object), 0, "another name").astype(value.dtype)
+
+
+def edited_dicts(value: dict) -> Iterator[tuple[str, dict]]:
+    """Yield dicts with other values, or with another name."""
+    first, *rest = value
+    yield "reversed", dict(zip(value, reversed(value.values()), strict=True))
+    yield "renamed", {f"{first}?": value[first], **{name: value[name] for name in rest}}
+    yield "without the last", dict(list(value.items())[:-1])
+    yield "+ 1", {name: number + 1 for name, number in value.items()}
 
 
 def edited_lists(value: list) -> Iterator[tuple[str, list]]:

@@ -11,7 +11,7 @@ from eigenwood.core.adaboost.stumps import stump_votes
 from eigenwood.proofs.adaboost import (
     best_sets,
     least_error,
-    said_by_stumps,
+    preds_of_stumps,
     weighted_median,
 )
 from tests.naive import adaboost as naive
@@ -44,7 +44,7 @@ def test_what_stumps_say_is_what_the_core_says(n_classes):
     X, y, _ = case(2, n_classes)
     model = AdaBoostClassifier(n_estimators=5, categorical_features=[1]).fit(X, y)
     votes = sum(
-        (said > 0) * w for said, w in zip(said_by_stumps(model.stumps_, X, n_classes), range(1, 6), strict=True)
+        (pred > 0) * w for pred, w in zip(preds_of_stumps(model.stumps_, X, n_classes), range(1, 6), strict=True)
     )
     np.testing.assert_array_equal(votes, stump_votes(model.stumps_, np.arange(1.0, 6.0), X, n_classes, 1))
 
@@ -100,3 +100,15 @@ def test_a_shrunken_learning_rate_claims_no_edges():
 
 def test_the_weighted_median():
     assert weighted_median(np.array([1.0, 2.0, 3.0]), np.array([1.0, 1.0, 5.0])) == 3.0
+
+
+def test_margins_that_are_0_but_for_rounding_may_be_on_either_side():
+    """Where rows are equal and classes are many, learners give several classes the same share."""
+    rng = np.random.default_rng(0)
+    for n_classes in (2, 3, 4):
+        X, y = rng.integers(0, 3, (40, 1)).astype(float), np.arange(40) % n_classes
+        for algorithm in ("real", "discrete"):
+            model = AdaBoostClassifier(algorithm=algorithm, n_estimators=3, random_state=0).fit(X, y)
+            assert verify(model, X, y).holds
+            model.train_errors_ = model.train_errors_ + 0.3
+            assert not verify(model, X, y).holds

@@ -6,6 +6,7 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 
 from eigenwood import GradientBoostingClassifier, GradientBoostingRegressor, verify
@@ -68,6 +69,10 @@ def test_a_draw_has_as_many_rows_as_are_wanted_each_as_often_as_another():
 MODELS = {
     "squared": GradientBoostingRegressor(n_estimators=12),
     "bounds": GradientBoostingRegressor(n_estimators=12, monotonic_cst=[1, -1, *[0] * 8]),
+    "bounded medians": GradientBoostingRegressor(
+        n_estimators=12, loss="absolute_error", monotonic_cst=[1, -1, *[0] * 8], learning_rate=1.0, max_depth=5
+    ),
+    "bounded huber": GradientBoostingRegressor(n_estimators=12, loss="huber", monotonic_cst=[1, -1, *[1] * 8]),
     "drawn": GradientBoostingRegressor(n_estimators=12, subsample=0.5, max_features=4, random_state=0),
     "quantiles": GradientBoostingRegressor(n_estimators=6, loss="quantile", alpha=[0.2, 0.8]),
     "huber": GradientBoostingRegressor(n_estimators=12, loss="huber"),
@@ -110,6 +115,42 @@ def test_splits_that_could_be_better_are_found():
     assert broken_claims(model) == {"best splits"}
 
 
+def categories(n_rows=300):
+    """Return two columns of categories, of which each has its own mean."""
+    rng = np.random.default_rng(5)
+    rows = rng.integers(0, 12, size=(n_rows, 2)).astype(float)
+    means = 2.0 * rng.normal(size=(2, 12))
+    return rows, means[0, rows[:, 0].astype(int)] + 0.3 * means[1, rows[:, 1].astype(int)] + rng.normal(size=n_rows)
+
+
+def test_categories_that_could_be_split_better_are_found():
+    """Of both columns together the best is asked; then one was drawn, and the other one is often better."""
+    rows, target = categories()
+    model = GradientBoostingRegressor(n_estimators=9, max_features=1, random_state=0, categorical_features=[0, 1])
+    assert verify(model.fit(rows, target), rows, target).holds
+    model.max_features, model.max_features_, model.seed_ = None, 2, 0
+    assert {claim.name for claim in verify(model, rows, target) if claim.holds is False} == {"best splits"}
+
+
+def test_another_set_of_categories_is_found():
+    """The best cut of the order of categories is that of plain loops over all cuts, and a worse one falls short."""
+    rows, target = categories()
+    model = GradientBoostingRegressor(n_estimators=1, max_depth=1, learning_rate=1.0, categorical_features=[0, 1])
+    assert verify(model.fit(rows, target), rows, target).holds
+    tree = model.estimators_[0, 0].nodes_
+    asked, listed = tree.feature[0], set(tree.categories.tolist())
+    own = rows[:, asked].astype(int)
+    order = sorted(range(12), key=lambda c: (target[own == c].sum() + 10.0 * target.mean()) / ((own == c).sum() + 10.0))
+    gains = [split_gain(target, np.isin(own, order[:n])) for n in range(1, 12)]
+    best = order[: 1 + int(np.argmax(gains))]
+    assert listed in (set(best), set(order) - set(best))
+
+
+def split_gain(target, is_left):
+    rest = target - target.mean()
+    return sum(rest[side].sum() ** 2 / side.sum() for side in (is_left, ~is_left))
+
+
 def test_values_of_another_rate_are_found():
     model = GradientBoostingRegressor(n_estimators=9).fit(X, y)
     model.learning_rate = 0.11
@@ -128,3 +169,55 @@ def test_losses_that_rose_are_found():
     model = GradientBoostingRegressor(n_estimators=9).fit(X, y)
     model.train_score_ = model.train_score_[::-1].copy()
     assert {"loss never rose", "losses"} <= broken_claims(model)
+
+
+# ---- what hostile testing found ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [GradientBoostingClassifier, GradientBoostingRegressor])
+def test_a_table_of_one_feature(make):
+    """A leaf asks about no feature: its constraint was looked up all the same."""
+    target = TWO if make is GradientBoostingClassifier else y
+    assert verify(make(n_estimators=3).fit(X[:, :1], target), X[:, :1], target).holds
+
+
+@pytest.mark.parametrize("make", [GradientBoostingClassifier, GradientBoostingRegressor])
+def test_rounds_without_a_question(make):
+    """Gains were whole numbers there, and so the model was refused; leaves are 0 but for rounding."""
+    target = TWO if make is GradientBoostingClassifier else y
+    model = make(n_estimators=9, min_samples_leaf=5).fit(X[:6], target[:6], [3, 0.5, 1, 0.5, 3, 1])
+    assert model.feature_gains_.dtype == np.float64
+    assert not model.feature_gains_.any()
+    assert verify(model, X[:6], target[:6], sample_weight=[3, 0.5, 1, 0.5, 3, 1]).holds
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile", "poisson"])
+@pytest.mark.parametrize("size", [1e-122, 1e-25, 1e25, 1e120])
+def test_amounts_of_any_size(loss, size):
+    """Losses were rounded to float32, which ends at 3e38; and small amounts were compared with 1e-19."""
+    amounts = np.abs(y) * size
+    model = GradientBoostingRegressor(loss=loss, n_estimators=3, learning_rate=0.5).fit(X, amounts)
+    assert np.isfinite(model.train_score_).all()
+    assert verify(model, X, amounts).holds
+    for factor in (-1.0, 0.0, 1.01):
+        wrong = deepcopy(model)
+        wrong.forest_ = model.forest_._replace(value=model.forest_.value * factor)
+        assert not verify(wrong, X, amounts).holds
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "huber", "quantile"])
+@pytest.mark.parametrize("subsample", [0.5, 1.0])
+@pytest.mark.parametrize("counted", [True, False])
+def test_draws_and_rows_held_out_and_weights_at_once(loss, subsample, counted):
+    """Rows held out have weights where those to learn from are repeated: then no round drew, and all were written."""
+    rng = np.random.default_rng(0)
+    weights = rng.integers(0, 4, 300).astype(float) if counted else rng.random(300) + 0.1
+    model = GradientBoostingRegressor(
+        loss=loss, subsample=subsample, n_estimators=5, n_iter_no_change=4, validation_fraction=0.3, random_state=0
+    ).fit(X, y, weights)
+    assert hasattr(model, "oob_scores_") == (subsample < 1.0)
+    assert verify(model, X, y, sample_weight=weights).holds
+    rows = np.repeat(np.arange(300), weights.astype(int))
+    if counted:
+        repeated = clone(model).fit(X[rows], y[rows])
+        np.testing.assert_allclose(repeated.predict(X), model.predict(X), rtol=1e-9)

@@ -12,7 +12,15 @@ from rich.console import Console
 
 from eigenwood.data import datasets
 from eigenwood.report.html import reduce_page
-from eigenwood.report.reducing import caption, left_out_words, scores_of, treatment
+from eigenwood.report.reducing import (
+    back_caption,
+    back_lines,
+    caption,
+    contours_of,
+    left_out_words,
+    scores_of,
+    treatment,
+)
 from eigenwood.report.terminal import MOST_LINES, reduce_summary
 from eigenwood.report.words import percent
 from eigenwood.runs.reduce import choose_columns, reduce
@@ -65,14 +73,14 @@ def test_page_and_terminal_tell_the_same(foods):
     assert f'<div class="big">{percent(sum(component.share for component in foods.principal))}</div>' in page
     assert "Certificate: all claims hold." in text
     for claim in foods.certificate["claims"]:
-        assert f"<td>{claim['name']}</td>" in page
+        assert f">{claim['name']}</td>" in page
 
 
 def test_a_method_without_components_has_no_scree_and_no_certificate(made):
     record = made(method="ica")
     page, text = reduce_page(record), printed(reduce_summary(record))
-    assert "figure-0" in page
-    assert "figure-1" not in page
+    assert '<figure id="scores">' in page
+    assert '<figure id="scree">' not in page
     assert "What was proved" not in page
     assert "Certificate" not in text
     figure = scores_of(record)
@@ -87,7 +95,7 @@ def test_one_component_has_no_plane(made):
 
 
 def test_one_random_number_for_each_row_has_no_figure(made):
-    assert "figure-0" not in reduce_page(made(components=1, method="random"))
+    assert "<figure" not in reduce_page(made(components=1, method="random"))
 
 
 def test_many_components_are_cut_on_the_terminal(made):
@@ -102,7 +110,7 @@ def test_many_components_are_cut_on_the_terminal(made):
 
 def test_notes_are_told(foods):
     record = replace(foods, notes=["not settled after 7 iterations"])
-    assert "Note: not settled after 7 iterations." in reduce_page(record)
+    assert "<b>Note:</b> not settled after 7 iterations." in reduce_page(record)
     assert "Note: not settled after 7 iterations." in printed(reduce_summary(record))
 
 
@@ -147,3 +155,42 @@ def test_names_from_the_table_cannot_run_in_the_page(foods):
         shown={**foods.shown, evil: [evil, evil, "a", "b"]},
     )
     assert evil not in reduce_page(record)
+
+
+# --- kernel PCA -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def rings(made):
+    """Two columns: rows on two rings."""
+    angle = np.linspace(0.0, 6.2, 60)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    x, y = np.vstack([ring, 3.0 * ring]).T
+    return made(pa.table({"x": x, "y": y}), keep=(), method="kernel-pca", components=3)
+
+
+def test_the_page_of_a_kernel_pca_has_contours_scores_intervals_and_pre_images(rings):
+    page = without_scripts(reduce_page(rings))
+    told = ("What the components say everywhere", "Back to rows", "an eigenvalue lies within", "Each dot is a row")
+    assert all(words in page for words in told)
+    assert reduce_page(rings).count('<script type="application/json">') == 3  # shares, scores, contours
+    titles = [title.text for title in contours_of(rings).layout.annotations]
+    assert titles == [f"PC{i + 1} ({percent(part.share)})" for i, part in enumerate(rings.principal)]
+    assert all(cell in page for line in back_lines(rings) for cell in line)
+
+
+def test_pre_images_of_many_columns_are_told_in_those_that_move(made):
+    foods = made(method="kernel-pca")
+    view = foods.kernel_view
+    assert view.points == view.surface == []
+    assert len(view.columns) == 8
+    assert len(view.rows) == len(view.back) == len(view.distances) == 4
+    assert "in the 8 columns of 17 that move most" in back_caption(foods)
+    page = without_scripts(reduce_page(foods))
+    assert "What the components say everywhere" not in page
+    assert "Back to rows" in page
+
+
+def test_other_methods_have_no_way_back(foods):
+    assert foods.kernel_view is None
+    assert "Back to rows" not in reduce_page(foods)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from functools import cache
 
 import pytest
 
 from eigenwood.data import datasets
-from eigenwood.estimators.registry import ENTRIES
-from eigenwood.runs import learn as stages
+from eigenwood.runs.clock import Clock
 from eigenwood.runs.learn import learn
 from eigenwood.runs.settings import Settings
-from tests.runs import fakes
+from tests.runs import tables_of_learn
+
+FAST = ("decision-tree", "kernel-logistic", "svm")
 
 
 @pytest.fixture(scope="package")
@@ -21,44 +23,36 @@ def heart():
 
 @pytest.fixture(scope="package")
 def learned(heart):
+    """What ``learn`` makes of the heart table by all methods."""
     return learn(heart, "disease", Settings())
 
 
 @pytest.fixture(scope="package")
 def learned_by(heart):
-    """Return what ``learn`` makes of the heart table by one method alone, whichever is the best of all."""
+    """Return what ``learn`` makes of the heart table by some methods alone."""
 
     @cache
-    def by(method):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(stages, "ENTRIES", tuple(entry for entry in ENTRIES if entry.name == method))
-            return learn(heart, "disease", Settings())
+    def by(*methods):
+        return learn(heart, "disease", Settings(models=methods))
 
     return by
 
 
-@pytest.fixture
-def amounts(monkeypatch):
-    """The methods for amounts of ``fakes``, as candidates."""
-    monkeypatch.setattr(stages, "ENTRIES", fakes.LINES)
+@pytest.fixture(scope="package")
+def limited():
+    """A table, the seconds that ``learn`` had for it, what it made of it, and the seconds it took."""
+    table, limit = tables_of_learn.three_kinds(20_000), 6.0
+    began = time.perf_counter()
+    learned = learn(table, "kind", Settings(time_limit=limit), clock=Clock(limit))
+    return table, limit, learned, time.perf_counter() - began
 
 
 @pytest.fixture(scope="package")
 def houses():
-    return fakes.houses()
+    return tables_of_learn.houses()
 
 
 @pytest.fixture(scope="package")
 def priced(houses):
-    """What ``learn`` makes of the houses."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stages, "ENTRIES", fakes.LINES)
-        return learn(houses, "price", Settings())
-
-
-@pytest.fixture(scope="package")
-def grouped():
-    """The same where size matters little, so that the method that takes tables is chosen."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stages, "ENTRIES", fakes.LINES[1:])
-        return learn(fakes.houses(town_matters=400.0), "price", Settings())
+    """What ``learn`` makes of the houses by a method that takes tables, and one behind the encoder."""
+    return learn(houses, "price", Settings(models=("regression-tree", "svm-regression")))

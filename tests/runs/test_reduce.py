@@ -172,8 +172,27 @@ def test_kernel_pca_is_scikit_learns(tmp_path):
     X = numbers()
     scores, record, _ = reduced(frame(X), tmp_path, method="kernel-pca", components=3)
     expected = KernelPCA(3, kernel="rbf", gamma=1.0 / (6 * X.var()), random_state=0).fit_transform(X)
-    assert_allclose(np.abs(scores), np.abs(expected), atol=1e-8)
+    assert_allclose(np.abs(scores), np.abs(expected), atol=1e-6)
     assert "gamma" in record.how
+    assert record.names == ["kernelpca0", "kernelpca1", "kernelpca2"]
+    assert [component.variance for component in record.principal] == pytest.approx((expected**2).mean(axis=0))
+    assert record.total_variance == pytest.approx(record.principal[0].variance / record.principal[0].share)
+    assert record.certificate["holds"]
+
+
+def test_kernel_pca_streams_a_table_that_is_not_held(tmp_path, monkeypatch):
+    X = numbers()
+    expected, _, _ = reduced(frame(X), tmp_path, method="kernel-pca")
+    monkeypatch.setattr(reducers, "HELD_BYTES", 100)
+    scores, record, _ = reduced(frame(X), tmp_path, method="kernel-pca")
+    assert "rows in blocks" in record.how
+    assert_allclose(np.abs(scores), np.abs(expected), atol=1e-2)
+    assert record.certificate["holds"]
+
+
+def test_kernel_pca_keeps_a_time_limit(tmp_path):
+    _, record, _ = reduced(frame(np.tile(numbers(), (20, 1))), tmp_path, method="kernel-pca", time_limit=1e-9)
+    assert record.notes == ["the time limit ended the fit; the certificate tells how exact it is"]
 
 
 def test_a_linear_autoencoder_spans_the_plane_of_pca(tmp_path):
@@ -181,7 +200,7 @@ def test_a_linear_autoencoder_spans_the_plane_of_pca(tmp_path):
     scores, record, _ = reduced(frame(X), tmp_path, method="autoencoder")
     principal = PCA(2).fit(X)
     angles = subspace_angles(scores - scores.mean(axis=0), principal.transform(X))
-    assert np.rad2deg(angles.max()) < 0.1
+    assert np.rad2deg(angles.max()) < 0.2
     assert f"{principal.explained_variance_ratio_.sum():.1%}" in record.how
     assert record.names == ["autoencoder0", "autoencoder1"]
 
@@ -335,7 +354,7 @@ def test_infinity_is_named(tmp_path):
         reduced(frame(X), tmp_path, missing="mean")
 
 
-@pytest.mark.parametrize("method", ["ica", "kernel-pca", "autoencoder"])
+@pytest.mark.parametrize("method", ["ica", "autoencoder"])
 def test_a_table_that_does_not_fit_is_told_at_once(method, tmp_path, monkeypatch):
     write_table(frame(numbers()), tmp_path / "t.csv")
     monkeypatch.setattr(reducers, "COPIES", 1e12)

@@ -278,6 +278,11 @@ for form in (as_float32, as_int, as_uint8, read_only, in_columns, every_other, t
 for weight in (weights, whole_weights):
     add_fit(f"adaboost with {weight.__name__}", ew.AdaBoostClassifier(n_estimators=6), words, weight=weight)
 add_fit("adaboost, large", ew.AdaBoostClassifier(n_estimators=6), two, n_rows=N_LARGE)
+add_fit("adaboost of frame, large", ew.AdaBoostClassifier(n_estimators=6, n_jobs=2), words, frame, n_rows=N_LARGE)
+add_fit(
+    "adaboost of frame, two classes, large", ew.AdaBoostClassifier(n_estimators=6, n_jobs=2), two, frame, n_rows=N_LARGE
+)
+add_fit("table columns", ew.TableColumns(), None, frame)
 add_fit("adaboost of trees", ew.AdaBoostClassifier(TREE(max_depth=3), n_estimators=3, random_state=0), words)
 add_fit("adaboost, real", ew.AdaBoostClassifier(algorithm="real", n_estimators=3, random_state=0), words)
 add_fit("adaboost, drawn", ew.AdaBoostClassifier(resample=True, n_estimators=3, random_state=0), words)
@@ -286,6 +291,17 @@ add_fit("adaboost of machines", ew.AdaBoostClassifier(ew.SVC(), n_estimators=2, 
 add_fit("bagging of machines", ew.BaggingClassifier(ew.SVC(), n_estimators=3, random_state=0), two)
 add_fit("bagging of perceptrons", ew.BaggingClassifier(ew.Perceptron(), n_estimators=3, random_state=0), two)
 add_fit("bagging for regression", ew.BaggingRegressor(n_estimators=4, random_state=0), amounts)
+add_fit(
+    "weighted ensemble",
+    ew.WeightedEnsembleClassifier([("tree", ew.DecisionTreeClassifier(random_state=0)), ("machine", ew.SVC())]),
+    words,
+)
+add_fit(
+    "weighted ensemble for regression",
+    ew.WeightedEnsembleRegressor([("tree", ew.DecisionTreeRegressor(random_state=0)), ("machine", ew.SVR())]),
+    amounts,
+)
+add_fit("scaled target", ew.ScaledTargetRegressor(), amounts)
 add_fit("bagging of support vector regression", ew.BaggingRegressor(ew.SVR(), n_estimators=3, random_state=0), amounts)
 for form in (as_float32, whole, thin, frame, with_missing):
     add_fit(f"boosting, {form.__name__}", BOOST(n_estimators=4), words, form)
@@ -310,11 +326,20 @@ for kernel in ("linear", "poly", "rbf", "sigmoid", "laplacian"):
             f"kernel perceptron, {kernel}, {form.__name__}",
             ew.KernelPerceptron(kernel=kernel, vote="averaged", max_iter=3), words, form,
         )  # fmt: skip
+for form in (as_float32, whole, thin):
+    add_fit(f"kernel logistic of {form.__name__}", ew.KernelLogisticRegression(), words, form)
+add_fit("kernel logistic, large", ew.KernelLogisticRegression(n_components=100), two, n_rows=N_LARGE)
+add_fit("kernel logistic, laplacian", ew.KernelLogisticRegression(kernel="laplacian"), two)
+for form in (as_float32, thin):
+    add_fit(f"kernel ridge of {form.__name__}", ew.KernelRidge(kernel="rbf"), amounts, form)
 add_fit("svm, squared slack", ew.SVC(slack="squared"), two)
+add_fit("svm, landmarks", ew.SVC(approximation="low_rank", memory_limit=0.1), words)
+add_fit("svr, landmarks", ew.SVR(approximation="low_rank", memory_limit=0.1), amounts)
 add_fit("svm, balanced", ew.SVC(class_weight="balanced"), words)
 add_fit("svm, large", ew.SVC(C=0.1), two, n_rows=N_LARGE)
 add_fit("svm, large linear", ew.SVC(kernel="linear", C=0.01, max_iter=2000), two, n_rows=N_LARGE)
 add_fit("svr, large", ew.SVR(C=0.1), amounts, n_rows=N_LARGE)
+add_fit("svm, large, seven classes", ew.SVC(C=0.1), seven, n_rows=1_500)
 add_fit("kernel perceptron, voted", ew.KernelPerceptron(vote="voted", max_iter=5), words)
 add_fit("kernel perceptron, budget", ew.KernelPerceptron(max_support=20, max_iter=5), two)
 for penalty in (None, "l1", "l2", "elasticnet"):
@@ -345,8 +370,31 @@ add_fit("pca of missing values", ew.PCA(2, missing="em"), None, with_missing)
 add_fit("pca, long", ew.PCA(3), None, n_rows=N_HUGE)
 add_fit("pca, long float32", ew.PCA(3), None, as_float32, n_rows=N_HUGE)
 add_fit("thin wide pca", ew.PCA(3), None, thin, n_columns=700)
+for form in (as_float32, as_int, thin):
+    for solver in ("auto", "low_rank"):
+        add_fit(
+            f"kernel pca, {solver}, {form.__name__}", ew.KernelPCA(3, kernel="rbf", eigen_solver=solver), None, form
+        )
+    add_fit(f"low-rank kernel of {form.__name__}", ew.LowRankKernel(n_components=20), None, form)
+add_fit("kernel pca, laplacian", ew.KernelPCA(3, kernel="laplacian", eigen_solver="krylov"), None)
 add_fit("expansion, degree 3", ew.PolynomialExpansion(degree=3), None)
 add_fit("expansion, thin output", ew.PolynomialExpansion(sparse_output=True), None, thin)
+
+
+@call("bag of words")
+def bag_of_words() -> Any:
+    documents = ["the first of three", "the été of words", "", "the the"]
+    bag = ew.BagOfWords(ngram_range=(1, 2), n_jobs=2)
+    counts = [bag.fit_transform(documents), bag.transform(documents), bag.partial_fit(documents).transform(documents)]
+    return [matrix.toarray() for matrix in counts], bag.terms_, ew.verify(bag, documents)["counts"].value
+
+
+add_fit("autoencoder", ew.Autoencoder(2, max_iter=20), None)
+add_fit("hard thresholding", ew.IterativeHardThresholding(2), amounts)
+add_fit("gain selector", ew.GainSelector(), words)
+add_fit("gain selector, aware, a table", ew.GainSelector(redundancy_aware=True, criterion="gini"), words, frame)
+add_fit("gain selector, thin, weights", ew.GainSelector(n_jobs=2), two, thin, weight=weights)
+add_fit("gain selector, float32, whole numbers", ew.GainSelector(criterion="error"), two, as_float32, n_rows=N_LARGE)
 add_fit("encoder", ew.TableEncoder(), None, frame)
 add_fit("encoder with missing", ew.TableEncoder(), None, with_missing)
 
@@ -362,6 +410,17 @@ def partial_pca() -> Any:
 @call("pca, score")
 def scored_pca() -> Any:
     return ew.PCA(3).fit(table()).score_samples(table())
+
+
+@call("kernel pca, back")
+def kernel_pca_back() -> Any:
+    told = []
+    for X in (table(), table().astype(np.float32)):
+        for way in ("ridge", "fixed_point", "distances"):
+            model = ew.KernelPCA(3, kernel="rbf", preimage=way).fit(X)
+            told += [model.inverse_transform(model.transform(X[:20])), model.denoise(X[:20]).distances]
+        told.append(ew.verify(model, X).holds)
+    return told
 
 
 @call("svm on a precomputed kernel")
@@ -519,7 +578,7 @@ for dtype in (np.uint8, np.float32, np.float64):
 
 
 @call("forests predict very many rows")
-def crowned_forests() -> Any:
+def forests_of_many_rows() -> Any:
     X, many = table(3000), table(60_000)
     told = []
     deep, flat = FOREST(20, random_state=0), FOREST(20, random_state=0, max_depth=6)
@@ -528,6 +587,16 @@ def crowned_forests() -> Any:
         model.fit(X, target(X))
         told += [model.predict(many), model.predict(as_float32(many)), model.predict(with_missing(many.copy()))]
         told += [model.predict(in_columns(as_float32(many[:100])))]
+    return told
+
+
+@call("adaboost goes on, and is explained")
+def going_on() -> Any:
+    told, X = [], table()
+    for target in (two, words):
+        model = ew.AdaBoostClassifier(n_estimators=3, warm_start=True, early_stopping=True, random_state=0)
+        model.fit(X, target(X)).set_params(n_estimators=9).fit(X, target(X))
+        told.append(model.contributions(X))
     return told
 
 
@@ -707,6 +776,26 @@ def loaded_svm() -> Any:
         return ew.load(path).decision_function(X)
 
 
+@call("word vectors by continuous bag of words")
+def word_vectors() -> Any:
+    text = ["we drink hot tea", "we drink hot coffee", "they read old books"] * 40
+    params = {"n_components": 8, "min_count": 1, "epochs": 2, "validation_fraction": 0.2}
+    told = [ew.CBOW(**params, n_jobs=n_jobs).fit(text) for n_jobs in (1, 2)]
+    return told, told[0].score(text), ew.CBOW(**params, loss="softmax").fit(text)
+
+
+@call("word vectors as eigenvectors")
+def word_directions() -> Any:
+    text = ["we drink hot tea", "we drink hot coffee", "they read old books"] * 40
+    return [ew.CovarianceEmbedding(3, matrix=matrix).fit(text) for matrix in ("ppmi", "counts")]
+
+
+@call("word vectors of a large vocabulary, on two threads")
+def many_word_vectors() -> Any:
+    draws = np.random.default_rng(0).integers(3000, size=30_000)
+    return ew.CBOW(20, min_count=1, epochs=1, n_jobs=2).fit([[f"w{i}" for i in draws]])
+
+
 def numbers_in(value: Any) -> Iterator[bytes]:
     """Yield the bits of everything a call has computed."""
     if sparse.issparse(value):
@@ -722,3 +811,25 @@ def numbers_in(value: Any) -> Iterator[bytes]:
         yield np.ascontiguousarray(value).tobytes()
     else:
         yield repr(value).encode()
+
+
+def learnt(X: np.ndarray, y: np.ndarray, models: list[str]) -> np.ndarray:
+    """Return what ``learn`` says of a table with a date and a text beside the numbers."""
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(len(X)), unit="D")
+    texts = [
+        f"{'good' if a > 0 else 'bad'} and {'long' if b > 0 else 'short'} {i % 7}" for i, (a, b) in enumerate(X[:, :2])
+    ]
+    told = frame(X).assign(day=days, text=texts, target=y)
+    return ew.learn(told, "target", models=models).predict(told)
+
+
+@call("learn, classes")
+def learnt_classes() -> Any:
+    X = table()
+    return learnt(X, words(X), ["decision-tree", "gradient-boosting", "kernel-logistic", "svm", "adaboost"])
+
+
+@call("learn, amounts")
+def learnt_amounts() -> Any:
+    X = table()
+    return learnt(X, amounts(X), ["regression-tree", "random-forest-regression", "svm-regression"])

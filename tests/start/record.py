@@ -16,7 +16,7 @@ from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pa
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NopythonTypeInference
 
-from eigenwood.compiling.dispatcher import Kernel
+from eigenwood.compiling.kernel import Kernel, import_instructions
 from eigenwood.compiling.signatures import (
     ARRAY,
     LIST,
@@ -40,10 +40,10 @@ def called() -> Iterator[tuple[str, str]]:
         for name, module in list(sys.modules.items())
         if name.startswith("eigenwood.")
         for member in vars(module).values()
-        if isinstance(member, Kernel)
+        if isinstance(member, Kernel) and member.is_ready()
     }
     for kernel in kernels:
-        for kinds in kernel.entry_points:
+        for kinds in kernel.dispatcher.entry_points:
             yield place_of(kernel.py_func), text_of(kinds)
 
 
@@ -73,6 +73,7 @@ class TypesOnly(Compiler):
 def can_have(place: str, text: str) -> bool:
     """Return whether the kernel can be compiled for these types: it cannot if it writes to what is read-only."""
     kernel = class_at(place)
+    import_instructions()
     twin = CPUDispatcher(kernel.py_func, targetoptions=dict(kernel.targetoptions), pipeline_class=TypesOnly)
     try:
         twin._compiler.compile(types_of(text), None)

@@ -33,8 +33,7 @@ for name in json.loads(sys.stdin.read()):
 print(json.dumps(told))
 """
 
-# One call of each kind: to compile everything twice would take minutes. Large nodes, a quarter of it all, are left out:
-# what the store grows of them must have the digests of tests/estimators/tree_digests.json.
+# One call of each kind: to compile everything twice would take minutes.
 SOME = [
     "tree of as_float32", "regression tree of with_missing", "tree by entropy, 300 rows", "tree by poisson, 300 rows",
     "tree, 10 leaves", "tree of frame", "forest of thin", "forest by gini, 300 rows", "forest by absolute_error",
@@ -43,6 +42,8 @@ SOME = [
     "kernel perceptron, voted", "perceptron, elasticnet", "thin perceptron, l1", "expansion of thin", "check_mercer",
     "pca, krylov, float64", "pca, covariance_eigh, float32", "wide pca, gram_refined, float32", "wide pca of pixels",
     "pca of missing values", "thin wide pca", "pca, oja, float64", "pca, power, float32", "wide pca, auto, float64",
+    "forest by gini, 30000 rows", "regression forest, large", "adaboost of thin", "boosting, frame",
+    "boosting for regression, with_missing",
 ]  # fmt: skip
 
 
@@ -134,7 +135,8 @@ def test_an_estimator_imports_what_it_computes_with(name):
     # scikit-learn imports rich, where it is installed, and pandas, which itself imports Arrow
     known = imported_by("import sklearn.callback", "pandas")
     modules = imported_by(f"from eigenwood import {name}", "pandas")
-    assert {"sklearn", "numba"} <= modules
+    assert "sklearn" in modules
+    assert "numba" not in modules  # it comes with the first call of a kernel
     assert not (modules - known) & {"pyarrow", "rich", "plotly", "jinja2", "typer", "safetensors"}
 
 
@@ -142,7 +144,8 @@ def test_an_import_is_not_interrupted_by_searches_for_garbage():
     program = (
         "import gc, eigenwood\nsearches = lambda: sum(generation['collections'] for generation in gc.get_stats())\n"
         "before = searches()\nfrom eigenwood import RandomForestClassifier\n"
-        "assert searches() <= before + 1, searches()\nassert gc.isenabled()\n"  # one when it may search again
+        "import eigenwood.core.bits as bits\nbits.word_count.dispatcher\n"
+        "assert searches() <= before + 2, searches()\nassert gc.isenabled()\n"  # one each time it may search again
         "young = len(gc.get_objects(generation=0)) + len(gc.get_objects(generation=1))\n"
         "assert young < 5000, young\n"  # what was imported counts as old, and no search looks at it soon
         "gc.disable()\nfrom eigenwood import PCA\nassert not gc.isenabled()"

@@ -302,7 +302,7 @@ def test_weights_become_float64(given):
         ([1, 2], "Thing: sample_weight must have shape (3,); got (2,)."),
         (1.0, "Thing: sample_weight must have shape (3,); got ()."),
         ([[1], [1], [1]], "Thing: sample_weight must have shape (3,); got (3, 1)."),
-        ([1, -2, 1], "Thing: sample_weight must be finite and at least 0; got -2.0."),
+        ([1, -2, 1], "Thing: Negative values in data passed to `sample_weight`, which must be at least 0; got -2.0."),
         ([1, -2, np.nan], "Thing: sample_weight must be finite and at least 0; got nan."),
         ([1, np.inf, 1], "Thing: sample_weight must be finite and at least 0; got inf."),
         ([0, 0, 0], "Thing: sample_weight must hold at least one weight above zero; got only zeros."),

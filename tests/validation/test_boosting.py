@@ -11,6 +11,7 @@ from eigenwood.validation.boosting import (
     Quantiles,
     Scorer,
     check_gradients,
+    check_groups,
     check_init_scores,
     check_round_sizes,
 )
@@ -31,9 +32,15 @@ def test_groups_of_columns(value):
     assert FeatureGroups().allows(value)
 
 
-@pytest.mark.parametrize("value", ["all", [], [0, 1], [[-1]], [[0.5]], [["a"]], [[True]], 1])
+@pytest.mark.parametrize("value", ["all", [], 1])
 def test_what_are_no_groups(value):
     assert not FeatureGroups().allows(value)
+
+
+@pytest.mark.parametrize("value", [[0, 1], [[-1]], [[0.5]], [["a"]], [[True]], [[0], [2]]])
+def test_groups_of_other_columns(value):
+    with pytest.raises(InputError, match=r"^R: Interaction constraints must .*; got"):
+        check_groups("R", value, 2)
 
 
 def test_a_scorer_is_no_truth_value():

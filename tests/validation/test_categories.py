@@ -247,10 +247,13 @@ def test_no_column(chosen):
 @pytest.mark.parametrize(
     ("chosen", "sentence"),
     [
-        (["z"], "categorical_features must name columns of X; got 'z'."),
+        (
+            ["z"],
+            "categorical_features has an item value 'z' which is not a valid feature name of the training data.",
+        ),
         ([3], "categorical_features must name columns of X; got 3."),
         ([-4], "categorical_features must name columns of X; got -4."),
-        ([True], "categorical_features must have one truth value for each of 3 columns; got 1."),
+        ([True], "categorical_features set as a boolean mask must have shape (n_features,), here (3,); got (1,)."),
     ],
 )
 def test_columns_that_are_not_there(chosen, sentence):
@@ -258,7 +261,10 @@ def test_columns_that_are_not_there(chosen, sentence):
 
 
 def test_a_name_needs_a_frame():
-    assert refused(TABLE.to_numpy(), ["a"]) == "categorical_features must name columns of X; got 'a'."
+    assert refused(TABLE.to_numpy(), ["a"]) == (
+        "instead of 'a', categorical_features should be passed as an array of integers or as a boolean mask when the "
+        "model is fitted on data without feature names."
+    )
 
 
 @pytest.mark.parametrize(
@@ -358,3 +364,15 @@ def test_a_column_is_numbers_or_not():
     assert numbers_of(pl.Series(["1", "2"])) is None
     assert numbers_of(pl.Series([dt.date(2026, 1, 1)])) is None
     assert np.isnan(numbers_of(pd.Series([None, None], dtype=object))).all()
+
+
+def test_floats_of_an_arrow_table_are_read_as_those_of_any_frame():
+    columns = {"a": [1.0, None, 3.0], "b": ["x", "y", None], "c": [0.5, 1.5, 2.5], "d": [1, 2, 3]}
+    table = pa.table(columns | {"c": pa.array(columns["c"], pa.float32())})
+    for chosen in ("from_dtype", ["b", "c"]):
+        of_arrow, of_polars = (check_mixed(Tree(), frame, chosen) for frame in (table, pl.from_arrow(table)))
+        np.testing.assert_array_equal(of_arrow.X, of_polars.X)
+        assert of_arrow.X.dtype == of_polars.X.dtype
+        assert of_arrow.categories == of_polars.categories
+    halves = pa.table({"c": pa.array([0.5, None], pa.float32())})
+    assert check_mixed(Tree(), halves).X.dtype == np.float32

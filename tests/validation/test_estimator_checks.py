@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from eigenwood.core.tree.types import LEAF, NO_FEATURE, NO_THRESHOLD
 from eigenwood.errors import InputError
-from eigenwood.validation import bagging, drawings, draws, expansion, forests, frames, targets, trees
+from eigenwood.validation import adaboost, bagging, drawings, draws, expansion, forests, frames, targets, trees
 from tests.models.crafting import assert_one_sentence
 
 TWO, THREE = np.array([0, 1]), np.array([0, 1, 2])
@@ -178,6 +178,11 @@ CASES = {
         (*STATE[:2], np.zeros(1), STATE[3]),
         "scale_ must be above 0; got 0.0.",
     ),
+    "other rounds": (adaboost.check_same_rounds, (True,), (False,), "must be those of the last fit when warm_start is"),
+    "no trees": (adaboost.check_explainable, (None, True), ([], False), "got list."),
+    "an old file": (adaboost.check_has_shares, (True,), (False,), "contributions need left_shares_"),
+    "a share of 2": (adaboost.check_shares, (np.array([0.0, 1.0]),), (np.array([2.0]),), "from 0 to 1; got 2.0."),
+    "a share of NaN": (adaboost.check_shares, (np.empty(0),), (np.array([np.nan]),), "from 0 to 1; got nan."),
     "categories": (frames.check_encoder_state, STATE, (*STATE[:3], [["b", "a"]]), "categories_ must be sorted"),
     "weights": (
         targets.check_weighted_rows,

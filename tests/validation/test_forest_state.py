@@ -15,13 +15,14 @@ from eigenwood.core.forest.predict import forest_leaves, forest_means, make_pred
 from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
 from eigenwood.core.tree.types import LEAF
 from eigenwood.errors import InputError
+from eigenwood.estimators.tree.params import CRITERIA
 from eigenwood.validation import forests
 from eigenwood.validation.forests import FOREST_ARRAYS, ForestNodes, forest_lists_known_categories
 from eigenwood.validation.state import Nodes, Size, check_state
 from tests.core.forest import cases
 from tests.naive import forest as naive
 
-ANY = ForestNodes("n_features", "n_values")
+ANY = ForestNodes("n_features", "n_values", criteria=CRITERIA)
 CLASSES = ForestNodes("n_features", "n_values", criteria=(GINI, ENTROPY, ERROR))
 AMOUNTS = ForestNodes("n_features", "n_values", criteria=(SQUARED_ERROR, POISSON, ABSOLUTE_ERROR))
 N_FEATURES, N_CATEGORIES = 4, 5
@@ -153,8 +154,8 @@ def test_the_largest_amounts_pass():
 
 def test_the_rule_knows_the_arrays_of_a_forest():
     assert tuple(FOREST_ARRAYS) == Forest._fields
-    assert (forests.SHARES, forests.MEANS) == ((GINI, ENTROPY, ERROR), (SQUARED_ERROR,))
-    assert (forests.COUNTS, forests.MEDIANS) == ((POISSON,), (ABSOLUTE_ERROR,))
+    assert [forests.gives_shares(code) for code in CRITERIA] == [code in (GINI, ENTROPY, ERROR) for code in CRITERIA]
+    assert (forests.MEANS, forests.COUNTS, forests.MEDIANS) == ((SQUARED_ERROR,), (POISSON,), (ABSOLUTE_ERROR,))
     for kind in KINDS:
         forest = forest_of(kind)
         kept = keeps_inner(int(forest.criterion[0]), bool(forest.bounded[0]))

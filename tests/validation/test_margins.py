@@ -21,8 +21,11 @@ def fitted(support=(3, 1), n_support=(1, 1), shape=(1, 2), n_intercepts=1):
 REFUSED = {
     "a huge cost": (lambda: svm.check_costs("SVR", [np.ones(2), np.array([1.0, 1e151])]), "1e+150; got 1e+151"),
     "a tiny cost": (lambda: svm.check_costs("SVC", [np.array([1e-151])]), "got 1e-151"),
-    "a class without rows": (lambda: svm.check_class_factors(LABELS, np.array([1.0, np.nan])), "got none of 'b'"),
-    "a class of no weight": (lambda: svm.check_class_factors(LABELS, np.array([0.0, 1.0])), "got 0 for 'a'"),
+    "a class without rows": (
+        lambda: svm.check_class_factors("SVC", LABELS, np.array([1.0, np.nan])),
+        "got none of 'b'",
+    ),
+    "a class of no weight": (lambda: svm.check_class_factors("SVC", LABELS, np.array([0.0, 1.0])), "got 0 for 'a'"),
     "two amounts": (lambda: svm.check_one_amount(2), "one column; got 2"),
     "ties of pairs": (lambda: svm.check_tie_breaking(True, "ovo"), "break_ties must be False"),
     "one line too many": (fitted(shape=(2, 2)), "of the same problems"),
@@ -57,7 +60,7 @@ def test_what_is_not_allowed_is_refused_in_one_sentence(name):
 
 def test_what_is_allowed_passes():
     svm.check_costs("SVC", [np.array([1e-150, 1e150])])
-    assert svm.check_class_factors(LABELS, np.array([0.5, 2.0])).sum() == 2.5
+    assert svm.check_class_factors("SVC", LABELS, np.array([0.5, 2.0])).sum() == 2.5
     svm.check_one_amount(1)
     svm.check_tie_breaking(True, "ovr")
     svm.check_tie_breaking(False, "ovo")

@@ -7,7 +7,7 @@ from scipy import sparse
 from eigenwood.errors import InputError
 from eigenwood.proofs.claim import Certificate
 from eigenwood.validation.params import Choice, Number
-from eigenwood.validation.state import Array, Labels, Proof, Scalar, Size, TextLists, agreed, check_state
+from eigenwood.validation.state import Array, Labels, Proof, Scalar, Size, TextLists, Words, agreed, check_state
 
 RULES = {
     "classes_": Labels("n_classes"),
@@ -140,6 +140,24 @@ def test_the_number_of_lists_must_agree():
     with pytest.raises(InputError) as caught:
         check_state("Who", rules, {"n": 2, "words_": [["u"]]}, frozenset())
     assert str(caught.value) == "Who: words_ must have n_lists lists."
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.array(["a", "c"]), "kinds_ must hold 'a', 'b'; got 'c'."),
+        (np.array(["a"]), "kinds_ must have shape (n_columns,)."),
+        (np.array([["a", "b"]]), "kinds_ must have shape (n_columns,)."),
+        (np.array(["a", "b"], dtype=object), "kinds_ must be an array of strings."),
+        (["a", "b"], "kinds_ must be an array of strings."),
+    ],
+)
+def test_words_are_some_of_a_few(value, expected):
+    rules = {"n": Size("n_columns"), "kinds_": Words("n_columns", ("a", "b"))}
+    check_state("Who", rules, {"n": 2, "kinds_": np.array(["b", "a"])}, frozenset())
+    with pytest.raises(InputError) as caught:
+        check_state("Who", rules, {"n": 2, "kinds_": value}, frozenset())
+    assert str(caught.value) == f"Who: {expected}"
 
 
 def test_names_are_fixed_by_the_first_and_kept():

@@ -11,7 +11,8 @@ from eigenwood.data import datasets
 from eigenwood.data.naming import stem
 from eigenwood.data.tables import Table, read_table
 from eigenwood.errors import InputError
-from eigenwood.runs.record import RUN_FILE, Run
+from eigenwood.runs.files import RUN_FILE
+from eigenwood.runs.record import Run
 
 
 def is_name(source: str) -> bool:
@@ -19,13 +20,15 @@ def is_name(source: str) -> bool:
     return not Path(source).is_file() and not Path(source).suffix
 
 
-def table_and_target(source: str, target: str | None, *, needed: bool = True) -> tuple[Table, str]:
+def table_and_target(
+    source: str, target: str | None, *, needed: bool = True, kinds: Mapping[str, str] | None = None
+) -> tuple[Table, str]:
     """Return the table and the column to predict; a bundled table knows its own."""
     if is_name(source):
         dataset = datasets.load(source)
-        table, target = dataset.table(), target or dataset.target_name
+        table, target = read_table(dataset.table(), kinds=kinds), target or dataset.target_name
     else:
-        table = read_table(source)
+        table = read_table(source, kinds=kinds)
     if target is None and needed:
         raise InputError(f"{table.name}: --target must name the column to predict; got nothing.")
     return table, target or ""
@@ -76,14 +79,6 @@ def run_beside(model: Path) -> Run | None:
     return Run.load(run_file) if run_file.is_file() else None
 
 
-def output_folder(folder: Path) -> Path:
-    """Return the folder to write to, checked before the work begins rather than after."""
-    existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not existing.is_dir() or not os.access(existing, os.W_OK):
-        raise InputError(f"{folder}: --out must name a folder that can be written; got {str(existing)!r} in its place.")
-    return folder
-
-
 def check_outputs(source: str, outputs: Mapping[str, Path | None]) -> None:
     """Raise, before the work begins, for a file that cannot be written, or that is another one at the same time."""
     taken = {Path(source).resolve(): "TABLE"}
@@ -101,3 +96,41 @@ def check_outputs(source: str, outputs: Mapping[str, Path | None]) -> None:
         for got, is_wrong in wrong.items():
             if is_wrong:
                 raise InputError(f"{path}: {option} must name a file in a folder that can be written; got {got}.")
+
+
+class GivenText(NamedTuple):
+    """Sentences to learn from."""
+
+    source: Path | list[str]
+    name: str
+
+
+def text_of(source: str) -> GivenText:
+    """Return the file, or the texts of the data set, that a word stands for."""
+    if not is_name(source):
+        return GivenText(Path(source), stem(Path(source)))
+    texts = datasets.load(source).X
+    if not isinstance(texts, list):
+        raise InputError(f"{source}: TEXT must be a file or a data set of texts; got a table.")
+    return GivenText(texts, source)
+
+
+def plus_and_minus(question: list[str]) -> tuple[list[str], list[str]]:
+    """Return the words that are added, and those that are taken off.
+
+    >>> plus_and_minus(["king", "-", "man", "+", "woman"])
+    (['king', 'woman'], ['man'])
+    """
+    words: dict[str, list[str]] = {"+": [], "-": []}
+    sign = "+"
+    for place, word in enumerate(question):
+        if word not in words:
+            words[sign or "+"].append(word)
+            sign = ""
+        elif sign or place == 0:
+            raise InputError(f"words: a word must stand between two signs; got {' '.join(question)!r}.")
+        else:
+            sign = word
+    if sign:
+        raise InputError(f"words: a word must stand behind each sign; got {' '.join(question)!r}.")
+    return words["+"], words["-"]

@@ -14,7 +14,9 @@ tests of this folder say whether a new version of Numba still does it so.
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from typing import Any
 
 from numba import types
@@ -27,10 +29,13 @@ from numba.core.dispatcher import OmittedArg
 from numba.core.registry import CPUDispatcher
 
 from eigenwood.compiling.choice import chosen
+from eigenwood.compiling.kernel import Kernel, import_instructions
 from eigenwood.compiling.linking import linked
+from eigenwood.compiling.lowering import KernelContext
 from eigenwood.compiling.notice import CLOCK
+from eigenwood.compiling.passes import KernelTyping, kernel_passes
 from eigenwood.compiling.signatures import NoTextError, place_of, text_of
-from eigenwood.compiling.stamp import source_stamp
+from eigenwood.compiling.stamp import file_stamp
 
 Kinds = tuple[types.Type, ...]
 
@@ -54,16 +59,21 @@ class EntryLibrary(JITCodeLibrary):
 
 
 def all_below(libraries: Iterable[JITCodeLibrary]) -> list[JITCodeLibrary]:
-    """Return the libraries and those that they need in turn; Numba's own hold all that they need."""
-    found: dict[JITCodeLibrary, None] = {}
-    waiting = list(libraries)[::-1]
+    """Return the libraries and those that they need in turn, each after all that need it; Numba's own hold theirs.
+
+    LLVM links in a function only if what is there already calls it.
+    """
+    found: dict[JITCodeLibrary, None] = {}  # callees first
+    waiting = [(library, False) for library in libraries]
     while waiting:
-        library = waiting.pop()
-        if library not in found:
-            found[library] = None
+        library, is_after_its_own = waiting.pop()
+        if is_after_its_own:
+            found.setdefault(library)
+        elif library not in found:
+            waiting.append((library, True))
             if isinstance(library, InnerLibrary):
-                waiting.extend(library._linking_libraries[::-1])
-    return list(found)
+                waiting.extend((needed, False) for needed in library._linking_libraries)
+    return list(found)[::-1]
 
 
 class KernelFlags(Flags):
@@ -88,7 +98,14 @@ class KernelCompiler(Compiler):
         flags.no_cfunc_wrapper = True
         flags = KernelFlags(flags)
         super().__init__(typing_context, target_context, library, args, return_type, flags, locals)
+        self.state.typingctx = copy(typing_context)
+        self.state.typingctx.__class__ = KernelTyping
+        self.state.targetctx.__class__ = KernelContext  # it is a copy of Numba's, for this kernel alone
+        self.state.targetctx.typing_context = self.state.typingctx
         self.state.targetctx.mangler = short_name
+
+    def define_pipelines(self):
+        return [kernel_passes(self.state)]
 
     def compile_extra(self, function):
         self.state.library = self.library_class(self.state.targetctx.codegen(), function.__qualname__)
@@ -123,17 +140,18 @@ def short_name(name: str, args: Kinds, *, abi_tags: Sequence[str] = (), uid: int
 
 
 class EntryCache(FunctionCache):
-    """Numba's cache on disk, with a stamp over the files of all kernels, not of one."""
+    """Numba's cache on disk, with a stamp over all files that a kernel is made of, not its own alone."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, source_stamp())
+        stamp = file_stamp(function.__code__.co_filename)
+        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
 
 
 class EntryDispatcher(CPUDispatcher):
     """Compiles a kernel as Python calls it, or finds what was compiled before."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel | KernelDispatcher) -> None:
         super().__init__(kernel.py_func, targetoptions=dict(kernel.targetoptions), pipeline_class=EntryCompiler)
 
     def enable_caching(self) -> None:
@@ -145,15 +163,17 @@ class EntryDispatcher(CPUDispatcher):
 
 def compile_entry(kernel: Kernel, kinds: Kinds) -> CompileResult:
     """Return what Numba makes of a kernel that Python calls with these types; nothing is read from or left on disk."""
+    import_instructions()
     entries = EntryDispatcher(kernel)
     entries.compile(kinds)
     return entries.overloads[kinds]
 
 
-class Kernel(CPUDispatcher):
-    """A compiled function; from Python it is called as any other."""
+class KernelDispatcher(CPUDispatcher):
+    """A kernel that was called: its entries, and the parts of it that other kernels link in."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        function.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]  # Numba asks twice
         super().__init__(function, targetoptions=options, pipeline_class=InnerCompiler)
         self.entry_points: dict[Kinds, Callable[..., Any]] = {}
         self._entries: EntryDispatcher | None = None
@@ -187,6 +207,7 @@ class Kernel(CPUDispatcher):
 
     def _compiled(self, kinds: Kinds) -> Callable[..., Any]:
         self._compilation_chain_init_hook()
+        import_instructions()
         if self._entries is None:
             self._entries = EntryDispatcher(self)
             self._entries.enable_caching()

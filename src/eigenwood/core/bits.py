@@ -8,10 +8,10 @@ set       0 1 1 0 … 0       1 0 …       holds 1, 2 and 64
 from __future__ import annotations
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic, overload
 
-from eigenwood.compiling import njit
+from eigenwood.compiling import instructions_in, njit
+
+instructions_in("eigenwood.core.llvm.bits")
 
 ONE = np.uint64(1)
 
@@ -23,20 +23,6 @@ def lowest_bit(word) -> int:
     2
     """
     return (int(word) & -int(word)).bit_length() - 1
-
-
-@intrinsic
-def _count_trailing_zeros(typingctx, word):
-    def generate(context, builder, signature, arguments):
-        return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
-
-    return types.uint64(types.uint64), generate
-
-
-@overload(lowest_bit)
-def _compiled_lowest_bit(word):
-    """One machine instruction in place of Python's arithmetic."""
-    return lambda word: types.int64(_count_trailing_zeros(types.uint64(word)))
 
 
 @njit

@@ -19,28 +19,33 @@ A helper that has read the ticket of a job that is over takes nothing: the swap 
 written before the job was opened, on any processor: the ticket is written with release, read with acquire, and swaps of
 others in between hand that on. In the same way the leader sees what helpers wrote before the additions to ``DONE`` that
 it waits for. Nobody has a task when a job is opened, so ``DONE`` can begin at 0.
+
+A helper whose task fails, for want of memory or for any other reason, never says that the task is done. It says that it
+failed: then the leader stops waiting, and the call of both ends with the helper's error.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
 
-from eigenwood.compiling import njit_no_refcount
+from eigenwood.compiling import instructions_in, njit_no_refcount
+from eigenwood.core.threads import helped
 
-TICKET, DONE, CLOSED = 0, 8, 16  # each in a cache line of its own
-N_WORDS = 24
+instructions_in("eigenwood.core.llvm.crew")
+
+TICKET, DONE, CLOSED, FAILED = 0, 8, 16, 24  # each in a cache line of its own
+N_WORDS = 32
 NUMBER, FIRST = np.int64(40), np.int64(20)
 NUMBERS, TASKS = np.int64((1 << 24) - 1), np.int64((1 << 20) - 1)
 MOST_TASKS = int(TASKS)  # of a job
 LEADER = 0
 MOST_LOOKS = 20_000  # for a task before a helper takes a nap: some tenths of a millisecond
+NAP = 5e-5  # seconds
 
 
 def new_crew() -> np.ndarray:
@@ -79,8 +84,10 @@ def finish_task(crew):
 
 @njit_no_refcount
 def wait_for_tasks(crew, n_tasks):
-    """Return when all tasks of the open job are done."""
+    """Return when all tasks of the open job are done; raise if one never will be."""
     while read_word(crew, DONE) < n_tasks:
+        if read_word(crew, FAILED) != 0:
+            raise RuntimeError("A helper failed.")
         rest()
 
 
@@ -94,6 +101,36 @@ def close_crew(crew):
 def is_closed(crew):
     """Return whether nothing will come any more."""
     return read_word(crew, CLOSED) != 0
+
+
+@njit_no_refcount
+def report_failure(crew):
+    """Say that a task will never be done."""
+    write_word(crew, FAILED, np.int64(1))
+
+
+# ---- from Python ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def crew_of(crew: np.ndarray, help_for_a_while: Callable[[int], None], n_helpers: int) -> Iterator[None]:
+    """Let helpers work beside the leader, who is inside, until it is done; an error of any of them comes out."""
+    with helped(lambda thread: help_until_closed(crew, help_for_a_while, thread), n_helpers):
+        try:
+            yield
+        finally:
+            close_crew(crew)
+
+
+def help_until_closed(crew: np.ndarray, help_for_a_while: Callable[[int], None], thread: int) -> None:
+    """Do tasks of all jobs that come; where none comes for a while, leave the core to others for a moment."""
+    try:
+        while not is_closed(crew):
+            help_for_a_while(thread)
+            time.sleep(NAP)
+    except BaseException:
+        report_failure(crew)
+        raise
 
 
 # ---- words that several threads read and write ---------------------------------------------------------------------
@@ -130,82 +167,3 @@ def swap_word(words, i, old, new):
 def rest():
     """Let the other thread of this core work for a moment."""
     time.sleep(0)
-
-
-def _pointer(context, builder, kind, array, i):
-    made = context.make_array(kind)(context, builder, array)
-    return cgutils.get_item_pointer(context, builder, kind, made, [i], wraparound=False)
-
-
-@intrinsic
-def _read(_typing_context, words, i):
-    def generate(context, builder, signature, args):
-        place = _pointer(context, builder, signature.args[0], args[0], args[1])
-        return builder.load_atomic(place, "acquire", 8)
-
-    return types.int64(words, types.intp), generate
-
-
-@intrinsic
-def _write(_typing_context, words, i, word):
-    def generate(context, builder, signature, args):
-        place = _pointer(context, builder, signature.args[0], args[0], args[1])
-        builder.store_atomic(args[2], place, "seq_cst", 8)
-        return context.get_dummy_value()
-
-    return types.void(words, types.intp, types.int64), generate
-
-
-@intrinsic
-def _add(_typing_context, words, i, amount):
-    def generate(context, builder, signature, args):
-        place = _pointer(context, builder, signature.args[0], args[0], args[1])
-        builder.atomic_rmw("add", place, args[2], "seq_cst")
-        return context.get_dummy_value()
-
-    return types.void(words, types.intp, types.int64), generate
-
-
-@intrinsic
-def _swap(_typing_context, words, i, old, new):
-    def generate(context, builder, signature, args):
-        place = _pointer(context, builder, signature.args[0], args[0], args[1])
-        return builder.extract_value(builder.cmpxchg(place, args[2], args[3], "seq_cst", "acquire"), 1)
-
-    return types.boolean(words, types.intp, types.int64, types.int64), generate
-
-
-@intrinsic
-def _rest(_typing_context):
-    def generate(context, builder, signature, args):
-        if builder.module.triple.startswith("x86_64"):
-            kind = ir.FunctionType(ir.VoidType(), [])
-            builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
-        return context.get_dummy_value()
-
-    return types.void(), generate
-
-
-@overload(read_word)
-def _compiled_read(words, i):
-    return lambda words, i: _read(words, i)
-
-
-@overload(write_word)
-def _compiled_write(words, i, word):
-    return lambda words, i, word: _write(words, i, word)
-
-
-@overload(add_word)
-def _compiled_add(words, i, amount):
-    return lambda words, i, amount: _add(words, i, amount)
-
-
-@overload(swap_word)
-def _compiled_swap(words, i, old, new):
-    return lambda words, i, old, new: _swap(words, i, old, new)
-
-
-@overload(rest)
-def _compiled_rest():
-    return lambda: _rest()

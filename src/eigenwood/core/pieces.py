@@ -13,6 +13,7 @@ from collections.abc import Generator
 from typing import TypeAlias, TypeVar
 
 Result = TypeVar("Result")
+Step = TypeVar("Step")
 
 Pieces: TypeAlias = Generator[None, None, Result]
 
@@ -31,3 +32,20 @@ def at_once(pieces: Pieces[Result]) -> Result:
             next(pieces)
         except StopIteration as end:
             return end.value
+
+
+def while_at(step: Step, pieces: Pieces[Result]) -> Generator[Step, None, Result]:
+    """Return what work in pieces comes to; at every pause, yield the step at which a solver stands meanwhile.
+
+    >>> def counting():
+    ...     yield
+    ...     return 3
+    >>> list(while_at("here", counting()))
+    ['here']
+    """
+    while True:
+        try:
+            next(pieces)
+        except StopIteration as end:
+            return end.value
+        yield step

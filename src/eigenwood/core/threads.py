@@ -83,9 +83,8 @@ def helped(work: Callable[[int], None], n_helpers: int) -> Iterator[None]:
         try:
             yield
         finally:
-            begun = wait_for_begun(futures)
-        for future in begun:
-            future.result()  # an error of a helper comes out
+            for future in wait_for_begun(futures):
+                future.result()  # an error of a helper comes out, also where what is inside failed for want of it
 
 
 def wait_for_begun(futures: Sequence[Future[Result]]) -> list[Future[Result]]:

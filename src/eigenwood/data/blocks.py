@@ -7,7 +7,6 @@ result downstream must not depend on who wrote the file. Memory is bounded by th
 """
 
 import os
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,15 +20,13 @@ import pyarrow.dataset
 import pyarrow.ipc
 import pyarrow.parquet
 
-from eigenwood.data.files import readable, stream_text, text_layout
+from eigenwood.data.files import FIRST_TEXT_ROW, readable, stream_text, text_layout
 from eigenwood.data.genotypes import BLOCK_BYTES, genotypes
 from eigenwood.data.kinds import (
     MISSING_IN_FRAMES,
     MISSING_IN_TEXT_FILES,
-    NUMBER_READINGS,
     is_convertible,
     is_stringlike,
-    parsed_numbers,
     to_numbers,
     to_text,
     without_markers,
@@ -44,6 +41,7 @@ from eigenwood.data.naming import (
     unknown_column,
     unknown_ending,
 )
+from eigenwood.data.readings import DATE_READINGS, PLAIN, all_fits, first_misfit, plainly_read, read_as
 from eigenwood.data.row_blocks import Blocks
 from eigenwood.data.tables import FRAME_NAME, Table, narwhals_to_arrow, to_narwhals
 from eigenwood.errors import TableError
@@ -226,7 +224,7 @@ def text_source(path: Path) -> Source:
     def batches(chosen, rows):
         return (batch.select(chosen) for batch in stream_text(path, layout))
 
-    stored = Stored(layout.names, MISSING_IN_TEXT_FILES, batches, first_row=2)  # the header is row 1
+    stored = Stored(layout.names, MISSING_IN_TEXT_FILES, batches, first_row=FIRST_TEXT_ROW)
     return Source(path.name, layout.names, frozenset(), None, partial(float_pieces, path.name, stored), stored)
 
 
@@ -262,7 +260,7 @@ def typed_source(who: str, schema: pa.Schema, n_rows: int, batches: Callable) ->
 
 def float_pieces(who: str, stored: Stored, chosen, dtype, rows) -> Iterator[np.ndarray]:
     """Yield the chosen columns as arrays."""
-    settled: dict[str, pa.DataType] = {}
+    settled: dict[str, str] = {}
     first_row = stored.first_row
     for batch in stored.batches(chosen, rows):
         yield to_floats(batch, chosen, dtype, stored.markers, who, first_row, settled)
@@ -272,7 +270,7 @@ def float_pieces(who: str, stored: Stored, chosen, dtype, rows) -> Iterator[np.n
 def to_floats(batch, chosen, dtype, markers, who, first_row, settled) -> np.ndarray:
     """Return the chosen columns of a batch as one array, NaN where a value is missing.
 
-    ``settled`` remembers whether the strings of a column are numbers or dates: the first batch decides for all.
+    ``settled`` remembers how the strings of a column are read: the first batch decides for all.
     """
     out = np.empty((batch.num_rows, len(chosen)), dtype=dtype)
     for j, name in enumerate(chosen):
@@ -283,10 +281,10 @@ def to_floats(batch, chosen, dtype, markers, who, first_row, settled) -> np.ndar
 
 def floats_of(column, markers, who, first_row, settled) -> np.ndarray:
     if is_stringlike(column.type):
-        text = without_markers(to_text(column), markers)
+        text = without_markers(to_text(pa.chunked_array([column]) if isinstance(column, pa.Array) else column), markers)
         numbers = settled_numbers(text, who, settled)
         if numbers is None:
-            raise not_a_number(text, who, first_row, settled.get(who, pa.float64()))
+            raise not_a_number(text, who, first_row, settled.get(who, PLAIN))
     else:
         numbers = to_numbers(column)
     return numbers.to_numpy(zero_copy_only=False) if isinstance(numbers, pa.Array) else numbers.to_numpy()
@@ -294,19 +292,21 @@ def floats_of(column, markers, who, first_row, settled) -> np.ndarray:
 
 def settled_numbers(text, who, settled):
     """Return the strings as numbers, read in the one way that the column is settled on; None if that fails."""
-    for reading in [settled[who]] if who in settled else NUMBER_READINGS:
-        numbers = parsed_numbers(text, [reading])
-        if numbers is not None:
-            if text.null_count < len(text):
-                settled[who] = reading
-            return numbers
-    return None
+    if who in settled:
+        return read_as(text, settled[who])
+    plain = plainly_read(text)
+    reading = all_fits(text).best() if plain is None else plain.name
+    if reading is None:
+        return None
+    if text.null_count < len(text):
+        settled[who] = reading
+    return plain.values if plain else read_as(text, reading)
 
 
 def not_a_number(text, who, first_row, reading) -> TableError:
-    """Return the error that names the first string which does not read like the rest, found by halving."""
-    i = bisect_left(range(len(text)), True, key=lambda i: parsed_numbers(text[: i + 1], [reading]) is None)
-    wanted = "numbers" if pa.types.is_floating(reading) else "dates"
+    """Return the error that names the first string which does not read like the rest."""
+    i = first_misfit(text, reading)
+    wanted = "dates" if reading in DATE_READINGS else "numbers"
     return TableError(f"{who} must hold {wanted}; got {text[i].as_py()!r} in row {first_row + i}.")
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from eigenwood.data.blocks import Source, Stored, check_chosen, default_block_rows, open_source
-from eigenwood.data.kinds import is_convertible
+from eigenwood.data.kinds import CONSTANT, NUMBER, is_convertible
 from eigenwood.data.naming import check_names
 from eigenwood.data.row_blocks import Blocks, regrouped
 from eigenwood.data.tables import Table, clean_table
@@ -33,7 +33,9 @@ class NumberColumns(NamedTuple):
 
 
 def number_columns(source: Any) -> NumberColumns:
-    """Return the columns that hold numbers by the first rows of the source; row numbers are none.
+    """Return the columns that hold numbers by the first rows of the source; row numbers and dates are none.
+
+    Days since 1970 would outweigh every other column; who wants dates as numbers names their columns.
 
     Later rows are read as numbers too: a word among them is an error that names its row.
 
@@ -44,11 +46,11 @@ def number_columns(source: Any) -> NumberColumns:
     if opened.stored is None or opened.stored.names != opened.names:
         return NumberColumns(tuple(opened.names), {})
     left_out, table = (dict[str, str](), source) if isinstance(source, Table) else looked_at(opened, opened.stored)
-    for name, kind, _, n_distinct in table.columns:
-        if n_distinct == 0:
-            left_out[name] = "empty"
-        elif kind not in ("number", "constant") or not pa.types.is_floating(table.frame[name].type):
-            left_out[name] = kind
+    for column in table.columns:
+        if column.n_distinct == 0:
+            left_out[column.name] = "empty"
+        elif column.kind not in (NUMBER, CONSTANT) or not pa.types.is_floating(table.frame[column.name].type):
+            left_out[column.name] = column.kind
     taken = tuple(name for name in opened.names if name not in left_out)
     if not taken:
         kinds = ", ".join(sorted(set(left_out.values())))

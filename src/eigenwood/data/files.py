@@ -1,6 +1,7 @@
 """Files that hold a table, as raw Arrow tables; and files that are written whole or not at all.
 
-    .csv .tsv .tab .txt  (also with .gz or .xz behind)    one header row, UTF-8, every value still a string
+    .csv .tsv .tab .txt  (also with .gz or .xz behind)    one header row, every value still a string; UTF-8, or
+                                                          UTF-16 that says so by its first two bytes
     .parquet                                              typed
     .feather .arrow                                       typed
 
@@ -8,6 +9,7 @@ What the values mean is decided in ``kinds``. A row is counted as a spreadsheet 
 and blank lines do not count.
 """
 
+import codecs
 import csv
 import io
 import lzma
@@ -37,6 +39,9 @@ from eigenwood.data.naming import (
 from eigenwood.errors import TableError
 
 BROKEN_FILE = (pa.ArrowException, OSError, EOFError, lzma.LZMAError, csv.Error)
+FIRST_TEXT_ROW = 2  # the header is row 1
+UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+COMMAS_INSTEAD = (";", "\t", "|")  # in files called .csv whose header has no comma
 BLANK_LINES = ("\n", "\r\n", "\r", b"\n", b"\r\n", b"\r")
 
 
@@ -85,8 +90,50 @@ def readable(path: Path, format_name: str) -> Iterator[None]:
 
 
 def opened(path: Path) -> IO[bytes]:
-    """Open a file for reading, decompressed."""
-    return OPENERS.get(path.suffix.lower(), open)(path, "rb")
+    """Open a text file for reading, decompressed and as UTF-8."""
+    stream = OPENERS.get(path.suffix.lower(), open)(path, "rb")
+    begin = stream.read(len(UTF_16_MARKS[0]))
+    stream.seek(0)
+    if begin not in UTF_16_MARKS:
+        return stream
+    return io.BufferedReader(FromUtf16(stream, path.name))
+
+
+class FromUtf16(io.RawIOBase):
+    """The text of a stream of UTF-16 as bytes of UTF-8."""
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        super().__init__()
+        self._stream, self._name = stream, name
+        self._decoder = codecs.getincrementaldecoder("utf-16")()
+        self._ready = b""
+        self._n_read = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:
+        """Fill the buffer as far as there is text; return how many bytes that were."""
+        is_over = False
+        while not self._ready and not is_over:
+            begun = len(self._decoder.getstate()[0])  # bytes of a letter whose rest comes now
+            some = self._stream.read(io.DEFAULT_BUFFER_SIZE)
+            is_over = not some
+            try:
+                self._ready = self._decoder.decode(some, final=is_over).encode()
+            except UnicodeDecodeError as error:
+                place = self._n_read - begun + error.start
+                raise TableError(
+                    f"{self._name}: must be UTF-16 throughout; got other bytes at byte {place}."
+                ) from error
+            self._n_read += len(some)
+        part, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 def read_text(path: Path) -> pa.Table:
@@ -115,22 +162,29 @@ def text_layout(path: Path) -> TextLayout:
     """Return delimiter and column names, from the header.
 
     A ``.csv`` file whose header has semicolons and no comma is cut at semicolons, as spreadsheets write it
-    where the comma is the decimal mark.
+    where the comma is the decimal mark; the same goes for tabs and bars.
     """
     with text_errors(path), opened(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
         first = next(filled(lines), None)
         if first is None:
             raise TableError(f"{path.name}: must have a header and at least one row; got an empty file.")
+        check_is_text(path, first)
         delimiter = DELIMITERS[ending(path)]
-        if delimiter == "," and "," not in first and ";" in first:
-            delimiter = ";"
+        if delimiter == "," and "," not in first:
+            delimiter = next((mark for mark in COMMAS_INSTEAD if mark in first), ",")
         header = next(csv.reader(chain([first], lines), delimiter=delimiter))
         if next(filled(lines), None) is None:
             raise no_rows(path)
     names = [name.strip() or f"column_{position}" for position, name in enumerate(header, 1)]
     check_names(path.name, names)
     return TextLayout(delimiter, header, names)
+
+
+def check_is_text(path: Path, header: str) -> None:
+    """Raise for a file of bytes that only happen to be UTF-8."""
+    if "\0" in header:
+        raise TableError(f"{path.name}: row 1 must be text; got a zero byte, as in UTF-16 without its mark.")
 
 
 def filled(lines):
@@ -191,5 +245,10 @@ def raise_ragged(path: Path, layout: TextLayout, cause: Exception) -> NoReturn:
     bad = found[0]
     raise TableError(
         f"{path.name}: row {bad.number} must have {bad.expected_columns} columns like the header; "
-        f"got {bad.actual_columns}."
+        f"got {bad.actual_columns}, {ragged_words(layout.names, bad.actual_columns)}."
     ) from cause
+
+
+def ragged_words(names: list[str], n_columns: int) -> str:
+    """Return which column a row of so many values lacks first, or goes on after."""
+    return f"more after {names[-1]!r}" if n_columns > len(names) else f"nothing for {names[n_columns]!r}"

@@ -1,27 +1,30 @@
-"""What a column is: a number, a category, a text, an id, or a constant.
+"""What a column is: a number, a category, a date, a text, an id, or a constant.
 
-    column as it came                       kind        values afterwards
-    integers, floats, decimals              number      float64 (float32 stays float32)
-    strings that all read as numbers        number      float64
-    dates, times, durations, ISO strings    number      float64, in days (dates: since 1970-01-01)
-    booleans                                category    "false" / "true"
-    dictionary / pandas category            category    string
-    other strings                           category    string
-    strings, mostly distinct, many words    text        string
-    strings, nearly all distinct            id          string
-    a run of consecutive integers           id          string
-    one value, or none                      constant    as above
+    column as it came                                  kind        values afterwards
+    integers, floats, decimals, times, durations       number      float64 (float32 stays float32), times in days
+    strings that all read as numbers                   number      float64
+    dates, timestamps, strings that all read as dates  date        float64, days since 1970-01-01
+    booleans                                           category    "false" / "true"
+    dictionary / pandas category                       category    string
+    other strings                                      category    string
+    strings, mostly distinct, many words               text        string
+    strings, nearly all distinct                       id          string
+    consecutive integers that number the rows          id          string
+    one value, or none                                 constant    as above
 
 A missing value is null afterwards. An id is set apart because it names a row and says nothing about the next
-one; a constant because it says nothing at all. A date becomes a number because its order is what a method
-can use.
+one; a constant because it says nothing at all. How strings are read as numbers and dates stands in ``readings``.
 """
 
-from collections.abc import Iterable
+from __future__ import annotations
+
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from eigenwood.data.readings import MICROSECONDS_PER_DAY, without_nan
 
 # A text file can write "missing" only as a word. A frame has nulls of its own, so there "NA" may be Namibia
 # and "None" a garage type; only the two marks that are never a value are taken as missing.
@@ -31,8 +34,13 @@ MISSING_IN_FRAMES = ("", "?")
 ID_SHARE = 0.95  # an id column may have a few repeated rows
 TEXT_SHARE = 0.5  # free text hardly repeats; a long category name does
 TEXT_WORDS = 3.0  # on average; names of people and places are shorter
+MOST_EXACT = 2.0**53  # integers below are exact as floats
+MANY_ROWS = 30  # of which no measure takes each of as many consecutive values just once
+FIRST_YEAR, LAST_YEAR = 1500, 2200  # a run of integers between them is years
+LOOKS_LIKE_YEARS = "consecutive numbers that look like years: no ID"
 
-MICROSECONDS_PER_DAY = 86_400_000_000.0
+NUMBER, CATEGORY, DATE, TEXT, ID, CONSTANT = "number", "category", "date", "text", "id", "constant"
+KINDS = (NUMBER, CATEGORY, DATE, TEXT)  # that can be asked for
 
 
 class CleanColumn(NamedTuple):
@@ -41,19 +49,8 @@ class CleanColumn(NamedTuple):
     values: pa.ChunkedArray
     kind: str
     n_distinct: int  # missing values are not counted
-
-
-def clean_column(values: pa.ChunkedArray, markers: tuple[str, ...]) -> CleanColumn:
-    """Return the column's clean values and kind; ``markers`` are the strings that mean "missing"."""
-    if pa.types.is_dictionary(values.type):
-        return named_column(without_markers(to_text(values), markers))
-    if pa.types.is_boolean(values.type):
-        return named_column(values.cast(pa.string()))
-    if not is_stringlike(values.type):
-        return number_column(to_numbers(values), integers_of(values))
-    text = without_markers(to_text(values), markers)
-    numbers = parsed_numbers(text)
-    return text_column(text) if numbers is None else number_column(numbers, text)
+    treatment: str = ""  # how its values were read, where that is not plain
+    reading: str = ""  # of strings that became numbers or dates, where it is not plain
 
 
 # --- one function per way a column can go ---------------------------------------------------------
@@ -62,7 +59,7 @@ def clean_column(values: pa.ChunkedArray, markers: tuple[str, ...]) -> CleanColu
 def named_column(text: pa.ChunkedArray) -> CleanColumn:
     """Return a column whose type already says that it is a category."""
     n_distinct = count_distinct(text)
-    return CleanColumn(text, "constant" if is_constant(n_distinct) else "category", n_distinct)
+    return CleanColumn(text, CONSTANT if is_constant(n_distinct) else CATEGORY, n_distinct)
 
 
 def text_column(text: pa.ChunkedArray) -> CleanColumn:
@@ -70,13 +67,13 @@ def text_column(text: pa.ChunkedArray) -> CleanColumn:
     n_distinct = count_distinct(text)
     n_present = len(text) - text.null_count
     if is_constant(n_distinct):
-        kind = "constant"
+        kind = CONSTANT
     elif is_free_text(text, n_distinct, n_present):
-        kind = "text"
+        kind = TEXT
     elif n_distinct >= ID_SHARE * n_present:
-        kind = "id"
+        kind = ID
     else:
-        kind = "category"
+        kind = CATEGORY
     return CleanColumn(text, kind, n_distinct)
 
 
@@ -84,10 +81,20 @@ def number_column(numbers: pa.ChunkedArray, written: pa.ChunkedArray | None) -> 
     """Return a column of numbers as number, id or constant; ``written`` is how the file wrote them."""
     n_distinct = count_distinct(numbers)
     if is_constant(n_distinct):
-        return CleanColumn(numbers, "constant", n_distinct)
-    if is_run(numbers, n_distinct) and is_written_as_integers(written):
-        return CleanColumn(to_text(written), "id", n_distinct)
-    return CleanColumn(numbers, "number", n_distinct)
+        return CleanColumn(numbers, CONSTANT, n_distinct)
+    if not (is_run(numbers, n_distinct) and is_written_as_integers(written)):
+        return CleanColumn(numbers, NUMBER, n_distinct)
+    if are_years(numbers):
+        return CleanColumn(numbers, NUMBER, n_distinct, LOOKS_LIKE_YEARS)
+    if not numbers_rows(numbers):
+        return CleanColumn(numbers, NUMBER, n_distinct)
+    return CleanColumn(to_text(written), ID, n_distinct)
+
+
+def date_column(days: pa.ChunkedArray) -> CleanColumn:
+    """Return a column of dates as date or constant."""
+    n_distinct = count_distinct(days)
+    return CleanColumn(days, CONSTANT if is_constant(n_distinct) else DATE, n_distinct)
 
 
 # --- the rules ------------------------------------------------------------------------------------
@@ -105,7 +112,7 @@ def is_free_text(text: pa.ChunkedArray, n_distinct: int, n_present: int) -> bool
 
 
 def is_run(numbers: pa.ChunkedArray, n_distinct: int) -> bool:
-    """Row numbers: each of first, first + 1, … last exactly once, in any order.
+    """Whether each of first, first + 1, … last is there exactly once, in any order.
 
     Distinct integers with gaps are not a run: a population or a price is seldom the same twice either.
     """
@@ -113,6 +120,24 @@ def is_run(numbers: pa.ChunkedArray, n_distinct: int) -> bool:
         return False
     low, high = pc.min_max(numbers).as_py().values()
     return high - low == len(numbers) - 1
+
+
+def are_years(run: pa.ChunkedArray) -> bool:
+    low, high = pc.min_max(run).as_py().values()
+    return low >= FIRST_YEAR and high <= LAST_YEAR
+
+
+def numbers_rows(run: pa.ChunkedArray) -> bool:
+    """Whether consecutive integers number the rows: from 0 or 1, or from any positive number in order or if many.
+
+    A few that are out of order may as well be ages or sizes that happen to be different.
+    """
+    values = run.to_numpy()
+    if values.min() in (0, 1):
+        return True
+    steps = np.diff(values)
+    is_in_order = (steps == 1).all() or (steps == -1).all()
+    return bool(values.min() > 0 and (is_in_order or values.size >= MANY_ROWS))
 
 
 def is_written_as_integers(written: pa.ChunkedArray | None) -> bool:
@@ -155,15 +180,25 @@ def is_convertible(kind: pa.DataType) -> bool:
 
 
 def is_timelike(kind: pa.DataType) -> bool:
-    tests = (pa.types.is_date, pa.types.is_timestamp, pa.types.is_time, pa.types.is_duration)
-    return any(test(kind) for test in tests)
+    return is_datelike(kind) or pa.types.is_time(kind) or pa.types.is_duration(kind)
+
+
+def is_datelike(kind: pa.DataType) -> bool:
+    return pa.types.is_date(kind) or pa.types.is_timestamp(kind)
 
 
 def to_text(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the values as strings without the spaces around them."""
+    """Return the values as strings without the spaces around them; whole numbers are written without a point."""
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
+    if pa.types.is_floating(values.type) and are_whole(values):
+        values = values.cast(pa.int64())
     return pc.utf8_trim_whitespace(values.cast(pa.string()))
+
+
+def are_whole(numbers: pa.ChunkedArray) -> bool:
+    is_whole = pc.and_(pc.equal(numbers, pc.floor(numbers)), pc.less(pc.abs(numbers), MOST_EXACT))
+    return pc.all(is_whole).as_py()
 
 
 def without_markers(text: pa.ChunkedArray, markers: tuple[str, ...]) -> pa.ChunkedArray:
@@ -174,30 +209,13 @@ def without_markers(text: pa.ChunkedArray, markers: tuple[str, ...]) -> pa.Chunk
     return pc.if_else(is_marker, pa.scalar(None, pa.string()), text)
 
 
-NUMBER_READINGS = (pa.float64(), pa.timestamp("us"), pa.timestamp("us", "UTC"))
-
-
-def parsed_numbers(text: pa.ChunkedArray, readings: Iterable[pa.DataType] = NUMBER_READINGS) -> pa.ChunkedArray | None:
-    """Return the strings as numbers when every one of them reads as a number, or every one as a date."""
-    for kind in readings:
-        try:
-            return to_numbers(pc.cast(text, kind))
-        except pa.ArrowInvalid:
-            continue
-    return None
-
-
 def to_numbers(values: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return float32 as it is and every other number or date as float64, with null for NaN."""
     if is_timelike(values.type):
         return to_days(values)
     keeps_float32 = pa.types.is_float32(values.type) or pa.types.is_float16(values.type)
     # safe=False: an integer above 2^53 is rounded, as it would be in any float array.
-    numbers = pc.cast(values, pa.float32() if keeps_float32 else pa.float64(), safe=False)
-    is_nan = pc.is_nan(numbers)
-    if not pc.any(is_nan).as_py():
-        return numbers
-    return pc.if_else(is_nan, pa.scalar(None, numbers.type), numbers)
+    return without_nan(pc.cast(values, pa.float32() if keeps_float32 else pa.float64(), safe=False))
 
 
 def to_days(values: pa.ChunkedArray) -> pa.ChunkedArray:

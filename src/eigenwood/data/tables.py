@@ -4,14 +4,15 @@
                                          │
                                   frame: a clean pyarrow.Table
                                     number              → float, null where missing
+                                    date                → float, days since 1970-01-01
                                     category, text, id  → string, null where missing
 
-How a kind is detected, and what counts as missing, stands in ``kinds``; how a file is read, in ``files``.
+How a kind is detected, and what counts as missing, stands in ``kinds``; how numbers and dates are written, in
+``readings``; how a file is read, in ``files``.
 """
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,12 +22,12 @@ import narwhals as nw
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eigenwood.data.files import read_file
+from eigenwood.data.cleaning import NOTHING_ASKED, Asked, check_kinds, clean_columns
+from eigenwood.data.files import FIRST_TEXT_ROW, read_file
 from eigenwood.data.kinds import (
     MISSING_IN_FRAMES,
     MISSING_IN_TEXT_FILES,
     CleanColumn,
-    clean_column,
     count_distinct,
     is_convertible,
 )
@@ -44,9 +45,11 @@ class Column(NamedTuple):
     """What is known of one column."""
 
     name: str
-    kind: str  # "number", "category", "text", "id" or "constant"
+    kind: str  # "number", "category", "date", "text", "id" or "constant"
     n_missing: int
     n_distinct: int  # missing values are not counted
+    treatment: str = ""  # how its values were read, where that is not plain
+    reading: str = ""  # of strings that became numbers or dates, where it is not plain
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Table:
     >>> table.kinds()
     {'row': 'id', 'colour': 'category'}
     >>> table.column("colour")
-    Column(name='colour', kind='category', n_missing=1, n_distinct=2)
+    Column(name='colour', kind='category', n_missing=1, n_distinct=2, treatment='', reading='')
     """
 
     name: str
@@ -76,6 +79,18 @@ class Table:
         """Return the kind of every column, by name."""
         return {column.name: column.kind for column in self.columns}
 
+    def treatments(self) -> dict[str, str]:
+        """Return how the values of columns were read, where that is not plain, by name.
+
+        >>> read_table({"price": ["1.234,50", "7,5"]}).treatments()
+        {'price': '1.234,50 read as 1234.5'}
+        """
+        return {column.name: column.treatment for column in self.columns if column.treatment}
+
+    def readings(self) -> dict[str, str]:
+        """Return the readings of columns whose strings are no numbers or dates as they stand, by name."""
+        return {column.name: column.reading for column in self.columns if column.reading}
+
     def select(self, names: Iterable[str]) -> "Table":
         """Return the named columns, in the order given."""
         chosen = self._chosen(names)
@@ -91,10 +106,21 @@ class Table:
         """Return the rows of these indices. The kinds stay: a part of a category is still a category."""
         frame = self.frame.take(pa.array(indices, type=pa.int64()))
         columns = (
-            described(column.name, CleanColumn(values, column.kind, count_distinct(values)))
+            column._replace(n_missing=values.null_count, n_distinct=count_distinct(values))
             for column, values in zip(self.columns, frame.columns, strict=True)
         )
         return Table(self.name, frame, tuple(columns))
+
+    def of_kinds(self, asked: Asked) -> "Table":
+        """Return the table with columns of the kinds that were asked for; the others stay as they are."""
+        if not asked.kinds:
+            return self
+        check_kinds(self.name, asked.kinds, self.frame.column_names)
+        changed = clean_table(self.frame.select(list(asked.kinds)), MISSING_IN_FRAMES, self.name, self.name, asked)
+        columns = {column.name: column for column in (*self.columns, *changed.columns)}
+        values = dict(zip(self.frame.column_names, self.frame.columns, strict=True))
+        values |= dict(zip(changed.frame.column_names, changed.frame.columns, strict=True))
+        return Table(self.name, pa.table(values), tuple(columns.values()))
 
     def _chosen(self, names: Iterable[str]) -> tuple[Column, ...]:
         known = {column.name: column for column in self.columns}
@@ -105,35 +131,44 @@ class Table:
         return tuple(known[name] for name in chosen)
 
 
-def read_table(source: Any) -> Table:
+def read_table(
+    source: Any, *, kinds: Mapping[str, str] | None = None, readings: Mapping[str, str] | None = None
+) -> Table:
     """Return the table in a file or frame, cleaned, with the kind of every column.
 
     ``source`` is a path to .csv, .tsv, .tab, .txt (tabs; all four also as .gz or .xz), .parquet, .feather or
-    .arrow; or a pandas, polars or pyarrow frame; or a mapping from column names to values.
+    .arrow; or a pandas, polars or pyarrow frame; or a mapping from column names to values. ``kinds`` says what
+    columns are, whatever they look like: number, category, date or text. ``readings`` are those of a table read
+    before, for values such as 01/02/2024 that could be read in several ways.
 
     >>> from eigenwood.data.datasets import bundled_file
     >>> with bundled_file("play_tennis.csv") as path:
     ...     table = read_table(path)
     >>> table.n_rows, table.kinds()["outlook"], table.kinds()["day"]
     (14, 'category', 'id')
+    >>> read_table({"zip": ["01067", "80331", "80331"]}, kinds={"zip": "category"}).frame["zip"].to_pylist()
+    ['01067', '80331', '80331']
     """
+    asked = Asked(kinds or {}, readings or {})
     if isinstance(source, Table):
-        return source
+        return source.of_kinds(asked)
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        markers = MISSING_IN_TEXT_FILES if is_text_file(path) else MISSING_IN_FRAMES
-        return clean_table(read_file(path), markers, stem(path), path.name)
-    return clean_table(to_arrow(source), MISSING_IN_FRAMES, FRAME_NAME, FRAME_NAME)
+        if is_text_file(path):
+            return clean_table(read_file(path), MISSING_IN_TEXT_FILES, stem(path), path.name, asked, FIRST_TEXT_ROW)
+        return clean_table(read_file(path), MISSING_IN_FRAMES, stem(path), path.name, asked)
+    return clean_table(to_arrow(source), MISSING_IN_FRAMES, FRAME_NAME, FRAME_NAME, asked)
 
 
-def clean_table(raw: pa.Table, markers: tuple[str, ...], name: str, who: str) -> Table:
+def clean_table(
+    raw: pa.Table, markers: tuple[str, ...], name: str, who: str, asked: Asked = NOTHING_ASKED, first_row: int = 1
+) -> Table:
     """Return ``raw`` as a Table called ``name``; ``who`` begins the error sentences."""
     check_names(who, raw.column_names)
     check_types(who, raw.schema)
     if raw.num_rows == 0:
         raise TableError(f"{who}: must have at least one row; got none.")
-    with ThreadPoolExecutor() as pool:  # Arrow works outside the GIL; columns do not know each other
-        cleaned = list(pool.map(lambda values: clean_column(values, markers), raw.columns))
+    cleaned = clean_columns(raw, markers, who, first_row, asked)
     columns = tuple(described(*pair) for pair in zip(raw.column_names, cleaned, strict=True))
     frame = pa.table([column.values for column in cleaned], names=raw.column_names)
     return Table(name, frame, columns)
@@ -149,7 +184,7 @@ def check_types(who: str, schema: pa.Schema) -> None:
 
 
 def described(name: str, column: CleanColumn) -> Column:
-    return Column(name, column.kind, column.values.null_count, column.n_distinct)
+    return Column(name, column.kind, column.values.null_count, column.n_distinct, column.treatment, column.reading)
 
 
 def to_arrow(source: Any) -> pa.Table:

@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.state import FEATURE_STATE
 from eigenwood.estimators.watching import Deadline
-from eigenwood.proofs.claim import Claim, at_most
+from eigenwood.proofs.claim import ROUNDING, Claim, at_most
 from eigenwood.validation.arrays import check_rows, frame_of
 from eigenwood.validation.frames import FrameColumns, check_columns, check_encoder_state
 from eigenwood.validation.params import Flag, Number, check_params
 from eigenwood.validation.state import Array, TextLists
 
 MISSING = "(missing)"
-ROUNDING = 1e-9  # of means and variances of encoded columns, where the numbers are not far from 0
+LARGEST_PLAIN = 1e140  # squares of numbers up to this, and down to its inverse, can be added
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -75,14 +75,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         numbers = columns.numbers
         imputer = SimpleImputer(strategy="median", keep_empty_features=True).fit(numbers) if numbers.shape[1] else None
         filled = numbers if imputer is None else imputer.transform(numbers)
-        scaler = StandardScaler().fit(filled) if self.scale and numbers.shape[1] else None
+        unit = units_of(filled)
+        plain = filled if (unit == 1.0).all() else filled / unit
+        scaler = StandardScaler().fit(plain) if self.scale and numbers.shape[1] else None
         categories = [frequent_categories(column, self.max_categories) for column in columns.texts.T]
 
         n_numbers = numbers.shape[1]
         self.is_number_ = columns.is_number
         self.fill_ = np.zeros(0) if imputer is None else imputer.statistics_.astype(np.float64)
-        self.mean_ = np.zeros(n_numbers) if scaler is None else scaler.mean_
-        self.scale_ = np.ones(n_numbers) if scaler is None else scaler.scale_
+        self.mean_ = np.zeros(n_numbers) if scaler is None else scaler.mean_ * unit
+        self.scale_ = np.ones(n_numbers) if scaler is None else scaler.scale_ * unit
         self.categories_ = categories
         return self
 
@@ -128,6 +130,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def units_of(numbers: np.ndarray) -> np.ndarray:
+    """Return what each column is divided by, so that its squares are finite and not 0: a power of two, mostly 1.
+
+    >>> units_of(np.array([[3.0, 0.0, 2.0**600], [-5.0, 0.0, 1.0]])) == [1.0, 1.0, 2.0**600]
+    array([ True,  True,  True])
+    """
+    largest = np.abs(numbers).max(axis=0).astype(np.float64)
+    is_far = (largest > LARGEST_PLAIN) | ((largest > 0.0) & (largest < 1.0 / LARGEST_PLAIN))
+    return np.where(is_far, np.ldexp(1.0, np.frexp(largest)[1] - 1), 1.0)
 
 
 def frequent_categories(values: np.ndarray, most: int) -> list[str]:

@@ -101,7 +101,12 @@ SHARED = {
     ),
     "slack": Words(
         "'hinge' or 'squared', default='hinge'",
-        "Whether slack ξ costs C ξ, as in scikit-learn, or C ξ² (deck E).",
+        "Whether slack ξ costs C ξ, as in scikit-learn, or C ξ² (the boosting and SVM lecture).",
+    ),
+    "approximation": Words(
+        "'low_rank' or None, default=None",
+        "'low_rank' solves on landmarks where the kernel values among all rows do not fit in ``memory_limit``; the "
+        "duality gap is that of the whole kernel, whose values are then computed once, block by block.",
     ),
     "shrinking": Words(
         "bool, default=True",

@@ -1,4 +1,4 @@
-"""Whether some weak classifiers can represent two classes at all (deck A, Problem 2)."""
+"""Whether some weak classifiers can represent two classes at all (the PCA and boosting lecture, Problem 2)."""
 
 from __future__ import annotations
 

@@ -21,9 +21,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.tree.types import LEAF, Tree
-from eigenwood.errors import InputError
 from eigenwood.estimators.tree.data import class_lists
 from eigenwood.estimators.tree.faces import DecisionTree
+from eigenwood.validation.models import check_kind
+from eigenwood.validation.trees import check_was_pruned
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -285,10 +286,7 @@ class Pruning(NamedTuple):
 def pruning_of(model: Any) -> Pruning:
     """Return the pruning curve of a fitted decision tree, or of a pipeline that ends in one."""
     tree = fitted_tree("pruning", model)
-    if tree.pruning_curve_.size == 0:
-        raise InputError(
-            f"pruning: the model must be pruned by 'validation' or 'cost_complexity_cv'; got prune={tree.prune!r}."
-        )
+    check_was_pruned("pruning", tree.prune, tree.pruning_curve_)
     alphas, n_leaves, errors = tree.pruning_curve_.T
     chosen = np.flatnonzero(errors <= errors.min() * (1.0 + SAME_ERROR))[-1]
     measure = "error" if class_lists(tree) else "loss"
@@ -298,18 +296,15 @@ def pruning_of(model: Any) -> Pruning:
 def fitted_tree(who: str, model: Any) -> Any:
     """Return the decision tree that a model is or ends in; raise unless there is one and it is fitted."""
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    if not isinstance(last, DecisionTree):
-        raise InputError(
-            f"{who}: the model must be a DecisionTreeClassifier or a DecisionTreeRegressor, or a pipeline that ends in "
-            f"one; got {type(last).__name__}."
-        )
+    allowed = "a DecisionTreeClassifier or a DecisionTreeRegressor, or a pipeline that ends in one"
+    check_kind(who, last, isinstance(last, DecisionTree), allowed)
     check_is_fitted(last)
     return last
 
 
 def branches_of(model: DecisionTree) -> Iterator[Branch]:
     """Yield the branches of a fitted tree in preorder."""
-    nodes, columns, n_leaves = model.nodes_, columns_of(model), leaf_counts(model.nodes_)
+    nodes, columns, n_leaves = model.nodes_, initial_conditions(model), leaf_counts(model.nodes_)
     classes = [labels.tolist() for labels in class_lists(model)]
     waiting: list[tuple] = [(0, -1, 0, None, {})]
     n_branches = 0
@@ -382,7 +377,7 @@ def rule_at(nodes: Tree, node: int, class_lists: list[list], conditions: tuple[C
     )
 
 
-def columns_of(model: DecisionTree) -> list[Condition]:
+def initial_conditions(model: DecisionTree) -> list[Condition]:
     """Return for each column the condition that holds for all rows."""
     nodes, n_features = model.nodes_, len(model.categories_)
     names = getattr(model, "feature_names_in_", [f"x[{j}]" for j in range(n_features)])

@@ -3,7 +3,8 @@
     header   __metadata__  {"eigenwood": {"format": 1, "version": …, "model": node, "digest": sha256}}
     node     {"class": "Perceptron", "params": {…}, "fitted": {"coef_": {"tensor": "0/coef_"}, "n_iter_": 7}}
              {"class": "Pipeline", "steps": [["encode", node], ["model", node]]}
-             {"estimator": node without "fitted"} for a parameter, {"models": [node, …]} for learners inside another
+             {"estimator": node without "fitted"} for a parameter, {"model": node} or {"models": [node, …]} for
+             what is fitted inside another
     body     the tensors, named "<number of the node>/<attribute>", and "…/<place>/<attribute>" inside an ensemble
 
 A class is looked up in the registry, never imported by name. What was read is checked three times: by
@@ -161,8 +162,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict:
     return content
 
 
-def _check_keys(what: str, content: Any, wanted: set[str]) -> None:
-    if not isinstance(content, dict) or set(content) != wanted:
+def _check_keys(what: str, content: Any, wanted: set[str], later: frozenset[str] = frozenset()) -> None:
+    """Raise unless a dict has the wanted keys; old files may lack those that came ``later``."""
+    if not isinstance(content, dict) or set(content) | later != wanted:
         got = ", ".join(content) if isinstance(content, dict) else type(content).__name__
         raise ModelFileError(f"{what} must hold exactly {', '.join(sorted(wanted))}; got {_brief(got)}.")
 
@@ -196,10 +198,13 @@ def _plain_parameter(who: str, name: str, value: Any) -> Any:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
-    if isinstance(value, np.ndarray) and value.ndim == 1:
+    if isinstance(value, np.ndarray) and value.ndim >= 1:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return {"list": [_plain_parameter(who, name, part) for part in value]}
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return {kind: [_plain_parameter(who, name, part) for part in value]}
+    if isinstance(value, type) and issubclass(value, np.number):
+        return {"dtype": np.dtype(value).name}
     if isinstance(value, dict):
         return {"pairs": [[_plain_parameter(who, name, part) for part in pair] for pair in value.items()]}
     if hasattr(value, "get_params"):
@@ -227,6 +232,8 @@ def _plain_attribute(key: str, value: Any, tensors: Tensors) -> Any:
     if sparse.issparse(value):
         names = {part: _tensor(f"{key}/{part}", getattr(value, part), tensors) for part in CSR_PARTS}
         return {"csr": names, "shape": value.shape}
+    if isinstance(value, dict):
+        return {"terms": sorted(value, key=value.__getitem__)}
     if isinstance(value, np.ndarray) and value.dtype.kind in "UO":
         return {"labels": value.tolist(), "kind": value.dtype.kind}
     if isinstance(value, np.ndarray):
@@ -236,6 +243,8 @@ def _plain_attribute(key: str, value: Any, tensors: Tensors) -> Any:
         return {"record": type(value).__name__, "tensors": arrays}
     if isinstance(value, list) and value and all(hasattr(part, "get_params") for part in value):
         return {"models": [_node(part, tensors, f"{key}/{i}") for i, part in enumerate(value)]}
+    if hasattr(value, "get_params"):
+        return {"model": _node(value, tensors, key)}
     if isinstance(value, list) and any(isinstance(part, np.ndarray) for part in value):
         return {"several": [_plain_attribute(f"{key}/{i}", part, tensors) for i, part in enumerate(value)]}
     return value.item() if isinstance(value, np.generic) else value
@@ -289,15 +298,16 @@ def _known_class(node: Any) -> type:
     """Return the class that a node names, if it is one of ours."""
     entry = registry.BY_CLASS.get(node["class"])
     if entry is None:
-        known = ", ".join(registry.BY_CLASS)
-        raise ModelFileError(f"its class must be one of {known}; got {_brief(node['class'])}.")
+        raise ModelFileError(f"its class must be one of eigenwood's estimators; got {_brief(node['class'])}.")
     return entry.estimator
 
 
 def _made(node: Any, level: int) -> Any:
     """Return an estimator with the parameters of a node, checked by its class's rules."""
     made = _known_class(node)
-    _check_keys(f"the params of {node['class']}", node["params"], set(made.PARAMS))  # type: ignore[attr-defined]
+    params: set[str] = set(made.PARAMS)  # type: ignore[attr-defined]
+    later: frozenset[str] = getattr(made, "LATER_PARAMS", frozenset())
+    _check_keys(f"the params of {node['class']}", node["params"], params, later)
     estimator = made(**{name: _parameter(value, level) for name, value in node["params"].items()})
     check_params(estimator)
     return estimator
@@ -328,6 +338,10 @@ def _parameter(value: Any, level: int) -> Any:
     if "estimator" in value:
         _check_level("ensembles", level)
         return _estimator(value["estimator"], level + 1)
+    if "dtype" in value:
+        return np.dtype(_text(value["dtype"])).type
+    if "tuple" in value:
+        return tuple(_parameter(part, level) for part in value["tuple"])
     return [_parameter(part, level) for part in value["list"]] if "list" in value else dict(value["pairs"])
 
 
@@ -337,12 +351,17 @@ def _attribute(value: Any, tensors: Tensors, level: int) -> Any:
         return value
     if "certificate" in value:
         return Certificate(tuple(_claim(claim) for claim in value["certificate"]))
+    if "terms" in value:
+        return {_text(term): column for column, term in enumerate(value["terms"])}
     if "labels" in value:
         dtype = object if value["kind"] == "O" else np.str_
         return np.array([_text(label) for label in value["labels"]], dtype=dtype)
     if "models" in value:
         _check_level("ensembles", level)
         return [_model(part, tensors, level + 1) for part in value["models"]]
+    if "model" in value:
+        _check_level("ensembles", level)
+        return _model(value["model"], tensors, level + 1)
     if "several" in value:
         return [_attribute(part, tensors, level) for part in value["several"]]
     if "record" in value:

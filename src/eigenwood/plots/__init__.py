@@ -25,11 +25,22 @@ Each file draws numbers and knows nothing of models. The functions here take a f
     plots.loadings(model)            its first axes                        → loadings_figure
     plots.component_images(model)    its first axes, and its mean          → component_images_figure
     plots.reconstructions(model, X)  inverse_transform of the first k      → reconstruction_figure
+
+    of a kernel PCA (or a PCA) of two features; plots.scores takes one of any number of features
+    plots.contours(model, X, y)      transform of a grid                   → contours_figure
+
+    of tables of images
+    plots.side_by_side(tables)       before, with noise, cleaned, …        → side_by_side_figure
+
+    of word vectors
+    plots.words(model)               two principal components of them      → scores_figure
+    plots.losses(model)              its losses_                           → losses_figure
+    plots.analogies(scores)          what evaluate_analogies returns       → analogies_figure
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -42,8 +53,11 @@ from scipy import sparse
 from eigenwood.data.row_blocks import Blocks
 from eigenwood.errors import InputError, MissingExtraError
 from eigenwood.estimators.naming import input_names
+from eigenwood.estimators.pca import PCA
 from eigenwood.estimators.rules import fitted_tree, pruning_of, rules
 from eigenwood.estimators.tree.data import class_lists
+from eigenwood.estimators.words.evaluation import AnalogyScores
+from eigenwood.estimators.words.queries import WordQueries, unit_rows
 from eigenwood.plots.biplot import SCALINGS, biplot_coordinates, biplot_figure
 from eigenwood.plots.boosted import (
     check_booster,
@@ -54,32 +68,39 @@ from eigenwood.plots.boosted import (
     weights_after,
 )
 from eigenwood.plots.boundary import Panel, Scene, boundary_figure, grid_points, scene_of
+from eigenwood.plots.contours import contours_figure, plane_around
 from eigenwood.plots.contributions import row_figure, summary_figure
-from eigenwood.plots.images import component_images_figure, reconstruction_figure
+from eigenwood.plots.images import component_images_figure, reconstruction_figure, side_by_side_figure
 from eigenwood.plots.loadings import loadings_figure, loadings_table
 from eigenwood.plots.pruning import pruning_figure
 from eigenwood.plots.rounds import rounds_figure
 from eigenwood.plots.scores import scores_figure
 from eigenwood.plots.scree import scree_figure
 from eigenwood.plots.tree import tree_figure
+from eigenwood.plots.words import Section, analogies_figure, losses_figure
 from eigenwood.validation.arrays import check_matrix, frame_of
 from eigenwood.validation.targets import check_known, check_labels
 
 __all__ = [
+    "analogies",
     "biplot",
     "boundary",
     "component_images",
+    "contours",
     "contributions",
     "dtreeviz",
     "loadings",
     "loadings_table",
+    "losses",
     "pruning",
     "reconstructions",
     "round_boundaries",
     "rounds",
     "scores",
     "scree",
+    "side_by_side",
     "tree",
+    "words",
 ]
 
 SOME_KS = (2, 10, 50, 200)  # shown if nobody says how many components to reconstruct with; and all of them
@@ -150,7 +171,7 @@ def boundary(
 
     Of two classes it shows the surface f = 0 and the margin; of a support vector machine also its support vectors, on
     the margin or beyond it, and the slack of every row. Several models, in a list, stand side by side: a perceptron
-    beside a support vector machine, as in deck C. A pipeline is seen by its last step.
+    beside a support vector machine, as in the kernel lecture. A pipeline is seen by its last step.
 
     ``names`` are those of the panels. ``equal_aspect`` says whether the two features have one scale; by default they
     do where their spans are alike.
@@ -419,13 +440,13 @@ def scores(
     names: Sequence[str] | None = None,
     equal_aspect: bool = True,
 ) -> go.Figure:
-    """Return a figure of the rows of X where two components of a PCA put them.
+    """Return a figure of the rows of X where two components of a PCA or a kernel PCA put them.
 
     ``colour`` has a value for each row, or is the name of a column of X, which the model need not know. Texts and few
     integers that repeat are categories; other numbers are amounts (numbers given as texts are categories). ``names``
     are those of the rows. With ``equal_aspect`` distances on the paper are distances between rows.
     """
-    pca = fitted_pca("scores", model)
+    pca = fitted_components("scores", model)
     axes = two_axes("scores", pca, axes)
     points = points_of("scores", model, X, colour, axes)
     colours, colour_name = colours_of("scores", X, colour, len(points))
@@ -512,18 +533,75 @@ def reconstructions(
     return reconstruction_figure(originals, {k: np.asarray(rows) for k, rows in kept.items()}, shape)
 
 
+def contours(model: Any, X: Any, y: Any = None, n_components: int = 6) -> go.Figure:
+    """Return a figure of what the first components of a PCA or a kernel PCA of two features say everywhere.
+
+    The rows of X stand on top, in the colours of their classes ``y``.
+
+    >>> import eigenwood.plots as plots
+    >>> from eigenwood import KernelPCA
+    >>> X = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [3.0, 3.0]]
+    >>> figure = plots.contours(KernelPCA(2, kernel="rbf", gamma=0.2).fit(X), X)
+    >>> [title.text for title in figure.layout.annotations]
+    ['PC1 (74.0 %)', 'PC2 (18.8 %)']
+    """
+    last = fitted_components("contours", model)
+    points = check_matrix("plots.contours", X).astype(np.float64)
+    if points.shape[1] != 2:
+        raise InputError(f"plots.contours: X must have 2 features, to be drawn in a plane; got {points.shape[1]}.")
+    count = min(whole_number("contours", "n_components", n_components), len(last.explained_variance_ratio_))
+    frame, places = plane_around(points)
+    values = np.asarray(model.transform(like_rows(X, places)))[:, :count]
+    classes, codes = ((), None) if y is None else np.unique(check_labels(model, y, len(points)), return_inverse=True)
+    shares = last.explained_variance_ratio_[:count]
+    return contours_figure(
+        frame, values, points, shares, plane_names(model, X), codes, [str(label) for label in classes]
+    )
+
+
+# --- of images ----------------------------------------------------------------------------------------
+
+
+def side_by_side(tables: Mapping[str, Any], image_shape: tuple[int, int], n: int = 6) -> go.Figure:
+    """Return a figure of the first ``n`` rows of several tables as images, side by side: noisy, cleaned, and so on.
+
+    >>> import eigenwood.plots as plots
+    >>> figure = plots.side_by_side({"clean": [[0.0, 1.0]], "noisy": [[0.2, 0.7]]}, (1, 2))
+    >>> [title.text for title in figure.layout.annotations]
+    ['clean', 'noisy']
+    """
+    if not tables:
+        raise InputError("plots.side_by_side: tables must have at least 1 table by its name; got none.")
+    n_shown = whole_number("side_by_side", "n", n)
+    shown = {str(name): check_matrix("plots.side_by_side", first_rows(rows, n_shown)) for name, rows in tables.items()}
+    shapes = {rows.shape for rows in shown.values()}
+    if len(shapes) > 1:
+        raise InputError(f"plots.side_by_side: tables must have the same shape; got {sorted(shapes)}.")
+    return side_by_side_figure(shown, shape_of("side_by_side", image_shape, shapes.pop()[1]))
+
+
 # --- what a PCA has, and what its figures may be asked ------------------------------------------------
 
 
-def fitted_pca(who: str, model: Any) -> Any:
-    """Return the PCA that a model is or ends in; raise unless there is one and it is fitted."""
+def fitted_components(who: str, model: Any) -> Any:
+    """Return the PCA or kernel PCA that a model is or ends in; raise unless there is one and it is fitted."""
     last = model.steps[-1][1] if hasattr(model, "steps") else model
-    if not (hasattr(last, "components_") and hasattr(last, "explained_variance_ratio_")):
+    if not hasattr(last, "explained_variance_ratio_"):
         raise InputError(
             f"plots.{who}: the model must be a fitted PCA or a pipeline that ends in one; got {type(last).__name__}."
         )
-    if len(last.components_) == 0:
+    if len(last.explained_variance_ratio_) == 0:
         raise InputError(f"plots.{who}: the model must have at least 1 component; got 0.")
+    return last
+
+
+def fitted_pca(who: str, model: Any) -> Any:
+    """Return the PCA that a model is or ends in; raise unless there is one, it is fitted, and has axes in the rows."""
+    last = fitted_components(who, model)
+    if not hasattr(last, "components_"):
+        raise InputError(
+            f"plots.{who}: the model must be a fitted PCA or a pipeline that ends in one; got {type(last).__name__}."
+        )
     return last
 
 
@@ -569,7 +647,7 @@ def first_scores(scores: np.ndarray, k: int) -> np.ndarray:
 
 def two_axes(who: str, pca: Any, axes: Any) -> tuple[int, int]:
     """Return the two components to show."""
-    n_components = len(pca.components_)
+    n_components = len(pca.explained_variance_ratio_)
     if n_components < 2:
         raise InputError(f"plots.{who}: the model must have at least 2 components; got {n_components}.")
     chosen = tuple(axes) if isinstance(axes, Sequence | np.ndarray) else ()
@@ -582,7 +660,7 @@ def two_axes(who: str, pca: Any, axes: Any) -> tuple[int, int]:
 
 def ks_of(pca: Any, ks: Any) -> list[int]:
     """Return the numbers of components to reconstruct with."""
-    n_components = len(pca.components_)
+    n_components = len(pca.explained_variance_ratio_)
     if ks is None:
         return [*(k for k in SOME_KS if k < n_components), n_components]
     chosen = list(ks)
@@ -639,3 +717,36 @@ def row_names(who: str, names: Any, n_rows: int) -> list[str] | None:
     if len(texts) != n_rows:
         raise InputError(f"plots.{who}: names must have one name for each of {n_rows:,} rows; got {len(texts):,}.")
     return texts
+
+
+# --- word vectors -------------------------------------------------------------------------------------
+
+
+def words(model: Any, words: Sequence[str] | None = None, n: int = 40) -> go.Figure:
+    """Return a map of words: the first two principal components of their vectors, each divided by its length.
+
+    ``words`` names them; else the ``n`` most frequent are shown.
+    """
+    who = "plots.words"
+    if not isinstance(model, WordQueries):
+        raise InputError(f"{who}: the model must be one of words; got {type(model).__name__}.")
+    chosen = list(model.vocabulary_[: whole_number(who, "n", n)] if words is None else words)
+    if len(chosen) < 3:
+        raise InputError(f"{who}: words must be at least 3; got {len(chosen)}.")
+    rows = unit_rows(np.array([model.vector(word) for word in chosen]))
+    pca = PCA(2).fit(rows)
+    return scores_figure(pca.transform(rows), shares_of(pca, (0, 1)), names=chosen)
+
+
+def losses(model: Any) -> go.Figure:
+    """Return a figure of the loss of each epoch."""
+    if not hasattr(model, "losses_"):
+        raise InputError(f"plots.losses: the model must be a fitted CBOW; got {type(model).__name__}.")
+    return losses_figure(model.losses_, model.validation_losses_)
+
+
+def analogies(scores: Any) -> go.Figure:
+    """Return a figure of what ``evaluate_analogies`` returns: the share of right answers by section."""
+    if not isinstance(scores, AnalogyScores):
+        raise InputError(f"plots.analogies: scores must be those of evaluate_analogies; got {type(scores).__name__}.")
+    return analogies_figure([Section(*part[:3]) for part in scores.sections])

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from eigenwood.errors import InputError
+from eigenwood.estimators.boosting.params import quantiles_of
 from eigenwood.plots.rounds import Rounds
 from eigenwood.validation.targets import check_amounts, check_known, check_labels
 
 SHOWN = 4  # numbers of rounds of which margins or boundaries are shown
+SQUARES, QUANTILE = "mean squared error", "mean quantile loss"
 SHARES, SCORES = "margin, as a share of all votes", "margin y f(x)"
 
 
@@ -34,12 +36,14 @@ def numbers_of_rounds(model: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> R
         )
     sets = {"training": (X, y)} | ({} if X_test is None else {"test": (X_test, y_test)})
     if not hasattr(model, "classes_"):
-        errors = {name: squared_errors(model, *rows) for name, rows in sets.items()}
-        return Rounds(errors, "mean squared error", losses_of(model))
+        error, measure = (quantile_losses, QUANTILE) if is_of_quantiles(model) else (squared_errors, SQUARES)
+        return Rounds({name: error(model, *rows) for name, rows in sets.items()}, measure, losses_of(model))
     errors = {name: error_rates(model, *rows) for name, rows in sets.items()}
+    if is_vote(model) and hasattr(model, "validation_score_"):
+        errors["validation"] = 1.0 - np.asarray(model.validation_score_)
     bounds = bounds_of(model)
-    if bounds is not None:
-        errors["bound"] = bounds
+    if bounds is not None and bounds.min() < 1.0:  # of many classes it may say nothing
+        errors["bound"] = np.minimum(bounds, 1.0)
     rounds = some_rounds(errors["training"].size)
     margins = dict(zip(rounds, margins_after(model, X, y, rounds), strict=True))
     return Rounds(errors, "error rate", losses_of(model), margins, SHARES if is_vote(model) else SCORES)
@@ -49,6 +53,17 @@ def squared_errors(model: Any, X: Any, y: Any) -> np.ndarray:
     """Return the mean squared error after each round."""
     truth = check_amounts(model, y, len(y))[:, 0]
     return np.array([np.mean((np.asarray(pred) - truth) ** 2) for pred in model.staged_predict(X)])
+
+
+def is_of_quantiles(model: Any) -> bool:
+    return getattr(model, "loss", None) == "quantile"
+
+
+def quantile_losses(model: Any, X: Any, y: Any) -> np.ndarray:
+    """Return the mean loss of quantiles after each round, that of several quantiles together."""
+    truth, shares = check_amounts(model, y, len(y)), quantiles_of(model)
+    lost = (truth - np.asarray(pred).reshape(len(truth), -1) for pred in model.staged_predict(X))
+    return np.array([np.mean(np.maximum(shares * rest, (shares - 1.0) * rest)) for rest in lost])
 
 
 def error_rates(model: Any, X: Any, y: Any) -> np.ndarray:

@@ -21,6 +21,7 @@ from eigenwood.plots.tree import plain
 MOST_FEATURES, MOST_ROWS = 15, 1000  # that are drawn; of more rows, this many, evenly taken
 DOWN = "#c2571a"
 ROW_HEIGHT, FRAME = 34, 110  # pixels of a feature, and of what is around them
+BAR_ROWS = 4  # as many features as a colour bar is high at least
 N_BINS, SPREAD = 60, 0.38  # places along the axis at which dots are stacked, and how high a full stack is
 SMALL_TO_LARGE = [[0.0, "#e8b48f"], [0.5, "#b9c4be"], [1.0, ACCENT]]
 SCALED = {"colorscale": SMALL_TO_LARGE, "cmin": 0.0, "cmax": 1.0}
@@ -82,7 +83,7 @@ def summary_figure(values: np.ndarray, X: np.ndarray, names: Sequence[str], what
                 hovertemplate=f"{plain(names[j])}%{{customdata}}: %{{x:+.4~g}}<extra></extra>",
                 visible=bool(part.any()),
             )
-    styled(figure, height=FRAME + ROW_HEIGHT * len(shown)).update_layout(
+    styled(figure, height=FRAME + ROW_HEIGHT * max(len(shown), BAR_ROWS)).update_layout(
         margin={"t": 50, "r": 90}, title={"text": hidden_note(values.shape[1], len(shown)), "font": {"size": 13}}
     )
     figure.add_scatter(  # the colour bar, for all features

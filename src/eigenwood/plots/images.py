@@ -39,10 +39,16 @@ def reconstruction_figure(
     originals: np.ndarray, reconstructions_by_k: Mapping[int, np.ndarray], image_shape: tuple[int, int]
 ) -> go.Figure:
     """Return a line of images for each row of ``originals``: itself, then what is left of it with k components."""
-    low, high = float(np.nanmin(originals)), float(np.nanmax(originals))
-    columns = [originals, *reconstructions_by_k.values()]
-    lines = [[picture(rows[i], image_shape, SHADES, low, high) for rows in columns] for i in range(len(originals))]
-    return grid(lines, ["original", *(f"k = {k:,}" for k in reconstructions_by_k)], image_shape, GAP)
+    kept = {f"k = {k:,}": rows for k, rows in reconstructions_by_k.items()}
+    return side_by_side_figure({"original": originals, **kept}, image_shape)
+
+
+def side_by_side_figure(rows_by_name: Mapping[str, np.ndarray], image_shape: tuple[int, int]) -> go.Figure:
+    """Return a line of images for each row: what it is in each of several tables, all in the shades of the first."""
+    columns = list(rows_by_name.values())
+    low, high = float(np.nanmin(columns[0])), float(np.nanmax(columns[0]))
+    lines = [[picture(rows[i], image_shape, SHADES, low, high) for rows in columns] for i in range(len(columns[0]))]
+    return grid(lines, list(rows_by_name), image_shape, GAP)
 
 
 def picture(values: np.ndarray, image_shape: tuple[int, int], scale: Sequence, low: float, high: float) -> go.Heatmap:

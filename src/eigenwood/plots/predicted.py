@@ -22,4 +22,4 @@ def predicted_figure(true: list[float], predicted: list[float]) -> go.Figure:
     )
     figure.update_xaxes(title="true", range=ends, zeroline=False)
     figure.update_yaxes(title="predicted", range=ends, zeroline=False)
-    return styled(figure, height=520).update_layout(width=580, yaxis_gridcolor=GRID)
+    return styled(figure, height=380).update_layout(yaxis_gridcolor=GRID)

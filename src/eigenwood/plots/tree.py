@@ -19,9 +19,8 @@ from unicodedata import east_asian_width
 import plotly.graph_objects as go
 
 from eigenwood.estimators.rules import Branch, Rules, percent, written
-from eigenwood.plots.style import ACCENT, INK, MUTED, styled
+from eigenwood.plots.style import ACCENT, INK, MUTED, PALETTE, styled
 
-COLOURS = (ACCENT, "#c9772b", "#3b6fb6", "#a8456b", "#8a7a1f", "#6b57b0", "#2f8f9d", "#b0503c", "#5c7d2e", "#7a6a5a")
 STREAM, PAPER, PALE = "#c3cec8", "#ffffff", "#f1f3f2"
 LINE_HEIGHT, CURVE, PADDING, HIDDEN = 50, 44, 16, 8  # pixels; streams begin and end hidden under a box
 TITLE_LETTER, NOTE_LETTER, ANSWER_LETTER = 8.0, 6.1, 7.2  # pixels of a letter, in the wider fonts
@@ -55,7 +54,7 @@ def tree_figure(rules: Rules, max_depth: int | None = None) -> go.Figure:
     depth = readable_depth(rules.branches) if max_depth is None else max_depth
     boxes = drawn_boxes(rules, depth)
     places = lines_of(boxes)
-    lefts, rights, width = columns_of(boxes)
+    lefts, rights, width = box_columns(boxes)
     shapes, words, notes = [], [], []
     for box, place in zip(boxes, places, strict=True):
         y = LINE_HEIGHT * (place + 0.5)
@@ -187,7 +186,7 @@ def box_colours(rules: Rules) -> list[str]:
     for branch in branches:
         majority = int(branch.value.argmax())
         sureness = (float(branch.value[majority]) - 1.0 / n_classes) / (1.0 - 1.0 / n_classes)
-        colours.append(blended(COLOURS[majority % len(COLOURS)], 0.1 + 0.9 * sureness))
+        colours.append(blended(PALETTE[majority % len(PALETTE)], 0.1 + 0.9 * sureness))
     return colours
 
 
@@ -221,7 +220,7 @@ def lines_of(boxes: Sequence[Box]) -> list[float]:
     return places
 
 
-def columns_of(boxes: Sequence[Box]) -> tuple[list[float], list[float], float]:
+def box_columns(boxes: Sequence[Box]) -> tuple[list[float], list[float], float]:
     """Return where the boxes of each depth begin and end, and the width of all."""
     lefts, rights, x = [], [], 0.0
     for depth in range(max(box.depth for box in boxes) + 1):

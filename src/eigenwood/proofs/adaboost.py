@@ -4,7 +4,7 @@
 
 Z_t is what the weights come to after round t, γ_t = r_t / 2 by how much learner t is better than chance, and γ the
 smallest of these. The first step holds because e^(-margin) is at least 1 where a row is wrong; for AdaBoost.MH with K
-classes it needs a factor √(K-1). The last is deck C's (*The surprising power of weak learning*).
+classes it needs a factor √(K-1). The last is the kernel lecture's (*The surprising power of weak learning*).
 
 For stumps there is a duality: whatever weights stumps get, their smallest margin is at most the largest edge that any
 stump has under any weights of the rows. So the difference says how far the smallest margin is at most from the best.
@@ -20,9 +20,8 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.core.adaboost.stumps import Stumps
-from eigenwood.proofs.claim import Claim, at_least, at_most, claimed, measured
+from eigenwood.proofs.claim import ROUNDING, Claim, at_least, at_most, claimed, measured
 
-ROUNDING = 1e-9
 ALIKE = 1e-6  # by which numbers of a round may differ that were added in another way
 STOPPED = ("time_limit", "callback")
 
@@ -104,16 +103,17 @@ class Told(NamedTuple):
     history: History
     margins: np.ndarray
     weights: list[np.ndarray]  # D before each round, and after the last
+    in_doubt: np.ndarray  # the share of weight whose margin after each round is 0 but for rounding
 
 
-def told_again(said: Iterator[np.ndarray], classes, mass, alphas: np.ndarray, real: bool) -> Told:
+def told_again(pred: Iterator[np.ndarray], classes, mass, alphas: np.ndarray, real: bool) -> Told:
     """Return the rounds of learners that have the weights ``alphas``.
 
-    ``said`` has, for each of them, an array (n_rows, n_classes): 1 for what it is sure of, -1 for what it excludes.
+    ``pred`` has, for each of them, an array (n_rows, n_classes): 1 for what it is sure of, -1 for what it excludes.
     """
     rows, start = np.arange(classes.size), mass / mass.sum()
-    scores, lost, total, lines, weights = 0.0, np.zeros(classes.size), 0.0, [], [start]
-    for alpha, one in zip(alphas, said, strict=True):
+    scores, lost, total, lines, in_doubt, weights = 0.0, np.zeros(classes.size), 0.0, [], [], [start]
+    for alpha, one in zip(alphas, pred, strict=True):
         sign = np.full(one.shape, -1.0)
         sign[rows, classes] = 1.0
         wrong = one.argmax(axis=1) != classes
@@ -129,8 +129,9 @@ def told_again(said: Iterator[np.ndarray], classes, mass, alphas: np.ndarray, re
         rest = np.where(sign > 0, -np.inf, scores).max(axis=1)
         margins = (scores[rows, classes] - rest) / total if total > 0 else np.zeros(classes.size)
         lines.append((error, edge, alpha, normalizer, start[margins <= ROUNDING].sum(), margins.min()))
+        in_doubt.append(start[np.abs(margins) <= ROUNDING].sum())
         weights.append(normalized(halves, -sign * scores).sum(axis=1) if real else normalized(start, lost))
-    return Told(History(*np.array(lines).T), margins, weights)
+    return Told(History(*np.array(lines).T), margins, weights, np.array(in_doubt))
 
 
 def normalized(mass: np.ndarray, exponents: np.ndarray) -> np.ndarray:
@@ -143,7 +144,7 @@ def expected_alphas(history: History, n_classes: int, learning_rate: float, real
     """Return the weights that learners must have by their errors, or by their edges."""
     lack = (1.0 - history.edges) / 2.0 if real else history.errors
     chance = 0.5 if real else 1.0 - 1.0 / n_classes
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # a lack may be 1 and a little more
         alphas = learning_rate * (np.log((1.0 - lack) / lack) + (0.0 if real else math.log(n_classes - 1.0)))
     for t in np.flatnonzero(lack <= ALIKE**2):
         alphas[t] = 1.0 + history.alphas[:t].sum()
@@ -151,14 +152,14 @@ def expected_alphas(history: History, n_classes: int, learning_rate: float, real
     return alphas
 
 
-def history_claims(stored: History, told: History, wanted: np.ndarray, mass: np.ndarray) -> list[Claim]:
+def history_claims(stored: History, told: Told, wanted: np.ndarray) -> list[Claim]:
     """Return the claims that the stored numbers are found again, and that the weights are those of the rule.
 
-    A margin of about 0 may be on either side of it: training errors may differ by the lightest row.
+    A margin of about 0 may be on either side of it: training errors may differ by the rows that have one.
     """
     unlike = [0.0]
-    for name, ours, again in zip(History._fields, stored, told, strict=True):
-        loose = float(mass.min() / mass.sum()) if name == "train_errors" else 0.0
+    for name, ours, again in zip(History._fields, stored, told.history, strict=True):
+        loose = told.in_doubt if name == "train_errors" else 0.0
         unlike.append(float(np.max(np.maximum(np.abs(ours - again) - loose, 0.0) / (1.0 + np.abs(again)))))
     off = float(np.max(np.abs(stored.alphas - wanted) / (1.0 + np.abs(wanted))))
     statement = "largest difference of the stored numbers of a round from those found again"
@@ -171,7 +172,7 @@ def history_claims(stored: History, told: History, wanted: np.ndarray, mass: np.
 # ---- stumps --------------------------------------------------------------------------------------------------------
 
 
-def said_by_stumps(stumps: Stumps, X, n_classes: int) -> Iterator[np.ndarray]:
+def preds_of_stumps(stumps: Stumps, X, n_classes: int) -> Iterator[np.ndarray]:
     """Yield what each stump says of each row; X has categories as codes."""
     columns = X.tocsc() if sparse.issparse(X) else X
     for t in range(stumps.feature.size):
@@ -181,9 +182,9 @@ def said_by_stumps(stumps: Stumps, X, n_classes: int) -> Iterator[np.ndarray]:
             left = np.isin(x, listed) != stumps.default_left[t]
         else:
             left = np.where(np.isnan(x), stumps.default_left[t], x <= stumps.threshold[t])
-        said = np.full((x.size, n_classes), -1.0)
-        said[np.arange(x.size), np.where(left, stumps.left[t], stumps.right[t])] = 1.0
-        yield said
+        pred = np.full((x.size, n_classes), -1.0)
+        pred[np.arange(x.size), np.where(left, stumps.left[t], stumps.right[t])] = 1.0
+        yield pred
 
 
 def column_of(X, j: int) -> np.ndarray:

@@ -25,11 +25,10 @@ import numpy as np
 from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, POISSON, SQUARED_ERROR
 from eigenwood.core.tree.structure import node_depths
 from eigenwood.core.tree.types import LEAF, GrowthParams, Target, Tree
-from eigenwood.proofs.claim import Claim, at_most
+from eigenwood.proofs.claim import ROUNDING, Claim, at_most
 from eigenwood.proofs.questions import entries, links_of
 from eigenwood.proofs.tree import CLASS_IMPURITIES, TINY, NodeNumbers, bounds_of, is_bounded, stretches, weighted_median
 
-ROUNDING = 1e-9  # relative: as much may be lost where rows are added in another order
 MOST_MEDIANS = 16  # cuts of a column that are tried by the absolute error, each with two medians of its own
 MOST_TOGETHER = 2000  # rows of a node whose columns are tried together
 LEAST_NODES = 8

@@ -30,6 +30,7 @@ from eigenwood.proofs.questions import entries
 SIGMAS = 3.0  # times the unit of rounding and √n: six standard deviations
 TINY = 1e-150
 SEARCHED = 4  # nodes of a tree
+SMOOTHING = 10.0  # rows of the whole node that a category is thought to have besides its own, where it is put in order
 
 
 class BoostedRows(NamedTuple):
@@ -41,6 +42,7 @@ class BoostedRows(NamedTuple):
     is_category: np.ndarray  # (n_features,)
     monotonic_cst: np.ndarray  # (n_features,)
     cuts: list[np.ndarray]  # of each column of numbers
+    bins: list[np.ndarray]  # of the categories of each column
     most_alike: float  # the weight of the most frequent row, if weights count rows
 
 
@@ -95,7 +97,25 @@ def leaf_values(
         if params.loss == HUBER:
             middle += np.average(np.clip(rest[own] - middle, -delta, delta), weights=rows.weights[own])
         values[node] = params.learning_rate * middle
-    return values
+    return kept_in_order(tree, values, rows.monotonic_cst)
+
+
+def kept_in_order(tree: Tree, values: np.ndarray, monotonic_cst: np.ndarray) -> np.ndarray:
+    """Return values of leaves, cut off where they are not in the order of monotone features.
+
+    Of every question about one, from the last to the first, the values of both parts are cut off at the middle of where
+    they overlap.
+    """
+    ends, kept = tree.left == LEAF, values.copy()
+    for node in np.flatnonzero(~ends)[::-1]:
+        sign = monotonic_cst[tree.feature[node]]
+        if sign != 0:
+            low, high = (ends & is_below(tree, child) for child in (tree.left[node], tree.right[node])[:: int(sign)])
+            most, least = kept[low].max(), kept[high].min()
+            if most > least:
+                kept[low] = np.minimum(kept[low], 0.5 * (most + least))
+                kept[high] = np.maximum(kept[high], 0.5 * (most + least))
+    return kept
 
 
 def bounded_steps(
@@ -111,9 +131,10 @@ def bounded_steps(
     lower, upper = np.full(steps.size, -np.inf), np.full(steps.size, np.inf)
     for node in range(steps.size):
         steps[node] = min(max(steps[node], lower[node]), upper[node])
-        left, right, sign = tree.left[node], tree.right[node], monotonic_cst[tree.feature[node]]
+        left, right = tree.left[node], tree.right[node]
         if left == LEAF:
             continue
+        sign = monotonic_cst[tree.feature[node]]
         for child in (left, right):
             lower[child], upper[child] = lower[node], upper[node]
         if sign != 0:
@@ -166,7 +187,7 @@ def worst_gain_error(G: np.ndarray, H: np.ndarray, n: np.ndarray, l2: float, rou
     """Return by how much G² / (H + λ) of a side may be off."""
     dG, dH = rounding.errors(n)
     least = np.maximum(H + l2 - dH, TINY)
-    return (2.0 * np.abs(G) * dG + dG**2) / least + G**2 * dH / (least * np.maximum(H + l2, TINY))
+    return (2.0 * np.abs(G) * dG + dG**2) / least + (G / least) * (G / np.maximum(H + l2, TINY)) * dH
 
 
 def shortfall_at(
@@ -188,25 +209,46 @@ def shortfall_at(
     for feature in features:
         x = entries(rows.X, node_rows, np.full(node_rows.size, feature))
         known = ~np.isnan(x)
-        codes = np.searchsorted(rows.cuts[feature], x[known])
-        n_bins = rows.cuts[feature].size
-        left = [np.cumsum(np.bincount(codes, part[known], minlength=n_bins)) for part in (own_g, own_h, counts)]
-        worst = max(worst, best_cut(left, (G, H, C), params, rounding) - chosen)
+        is_category = rows.is_category[feature]
+        codes = rows.bins[feature][x.astype(int)] if is_category else np.searchsorted(rows.cuts[feature], x[known])
+        n_bins = rows.bins[feature].max() + 1 if is_category else rows.cuts[feature].size
+        bins = np.array([np.bincount(codes, part[known], minlength=n_bins) for part in (own_g, own_h, counts)])
+        cuts = category_cuts(bins, (G, H, C), params.l2, rounding) if is_category else np.cumsum(bins, axis=1)
+        worst = max(worst, best_cut(cuts, (G, H, C), params, rounding) - chosen)
     return worst
 
 
-def best_cut(left: list[np.ndarray], total: tuple, params: BoostParams, rounding: Rounding) -> float:
+def category_cuts(bins: np.ndarray, total: tuple, l2: float, rounding: Rounding) -> np.ndarray:
+    """Return the sums of the first categories, put in order by gradient over hessian, smoothed towards the node's.
+
+    Only cuts between categories whose order is the same whatever the rounding.
+    """
+    (G, H, C), (g, h, c) = total, bins[:, bins[2] > 0]
+    dG, dH = rounding.errors(c)
+    down = h + SMOOTHING * H / C + l2
+    key = (g + SMOOTHING * G / C) / down
+    all_G, all_H = rounding.errors(np.array([C]))
+    off = (dG + SMOOTHING * all_G / C + np.abs(key) * (dH + SMOOTHING * all_H / C)) / np.maximum(down - dH, TINY)
+    order = np.argsort(key, kind="stable")
+    behind = np.minimum.accumulate((key - off)[order][::-1])[::-1]
+    is_sure = np.maximum.accumulate((key + off)[order])[:-1] < behind[1:]
+    return np.cumsum(np.array([g, h, c])[:, order], axis=1)[:, :-1][:, is_sure]
+
+
+def best_cut(left: np.ndarray, total: tuple, params: BoostParams, rounding: Rounding) -> float:
     """Return the gain of the best cut that was allowed whatever the rounding, less its error; missing rows go right."""
     (g, h, c), (G, H, C), l2 = left, total, params.l2
+    if c.size == 0:
+        return -np.inf
     _, dH = rounding.errors(np.full(c.size, C))
     least_h = params.min_hessian + (dH if params.loss not in FLAT else 0.0)
     allowed = (np.minimum(c, C - c) >= params.min_samples_leaf) & (np.minimum(h, H - h) >= least_h) & (c > 0) & (c < C)
     if not allowed.any():
         return -np.inf
-    worth = g**2 / np.maximum(h + l2, TINY) + (G - g) ** 2 / np.maximum(H - h + l2, TINY) - G**2 / max(H + l2, TINY)
-    error = worst_gain_error(g, h, c, l2, rounding) + worst_gain_error(G - g, H - h, C - c, l2, rounding)
-    at = int(np.argmax(np.where(allowed, worth - error, -np.inf)))
-    return float(worth[at] - error[at])
+    g, h, c, other_g, other_h, other_c = (part[allowed] for part in (g, h, c, G - g, H - h, C - c))
+    worth = g**2 / np.maximum(h + l2, TINY) + other_g**2 / np.maximum(other_h + l2, TINY) - G**2 / max(H + l2, TINY)
+    error = worst_gain_error(g, h, c, l2, rounding) + worst_gain_error(other_g, other_h, other_c, l2, rounding)
+    return float((worth - error).max())
 
 
 def searched_shortfall(
@@ -241,7 +283,6 @@ def searched_shortfall(
         features = [int(tree.feature[node])]
         if params.max_features == rows.is_category.size and not params.has_groups:
             features = list(range(rows.is_category.size))
-        features = [j for j in features if not rows.is_category[j]]
         lost = shortfall_at(inside, float(gains[node]) + error, features, g, h, rows, params, rounding)
         worst = max(worst, lost / max(float(gains.sum()), TINY))
     return worst, 1 + len(others)

@@ -16,6 +16,7 @@ import numpy as np
 
 from eigenwood.core.boosting.losses import (
     ABSOLUTE,
+    BY_ORDER,
     CUSTOM,
     EXPONENTIAL,
     HUBER,
@@ -46,7 +47,9 @@ from eigenwood.proofs.tree import broken_orders, order_claim
 
 ALIKE = 1e-6  # relative: stated losses have seven digits
 SAME_VALUE = 1e-7  # of the largest value of a tree
-SAME_BOUND = 1e-2  # the same where values are bounded by sums of rounded gradients
+SUM_ERROR = 1e-12  # by which sums in float64 may be off, beside what their terms come to without signs
+SAME_BOUND, BOUND_ERROR = 1e-2, 1e-3  # the same where values are bounded by sums of rounded gradients
+LEAST_GAIN = 1e-300  # of all questions, which is the square of amounts
 SAME_GAINS = 5e-3  # of all gains, which are stated by rounded gradients
 ROUND_SEED = 0xD1B54A32D192ED03
 CUT_SHORT = ("time_limit", "callback")
@@ -78,6 +81,7 @@ class RoundsFound(NamedTuple):
     n_broken: int  # questions that break an order
     oob: np.ndarray  # (n_rounds, 2) loss of the rows that a round did not draw, before and after it
     scores: np.ndarray  # after the last round
+    deltas: np.ndarray  # (n_rounds + 1,) where Huber's loss turns into lines, before each round and at the end
 
 
 # ---- claims that follow from the rounds themselves ----------------------------------------------------------------
@@ -169,7 +173,7 @@ def gone_through(
     ``looks_at`` has the numbers of the trees whose splits are searched.
     """
     scores, K, rng = start.copy(), start.shape[0], np.random.default_rng(seed)
-    losses, gains, oob = [], np.zeros(rows.is_category.size), []
+    losses, gains, oob, deltas = [], np.zeros(rows.is_category.size), [], []
     n_values = n_counts = n_questions = n_searched = n_broken = 0
     shortfall, everything = 0.0, np.arange(rows.y.size)
     delta, before = np.nan, scores
@@ -180,6 +184,7 @@ def gone_through(
             before = scores.copy()
             if params.loss == HUBER:
                 delta = weighted_quantile(np.abs(rows.y - scores[0]), rows.weights, params.alpha)
+            deltas.append(delta)
         found = passed(tree, rows.X)
         if k == 0:
             picked = drawn(t)
@@ -193,9 +198,12 @@ def gone_through(
         leaves = found.leaves[inside]
         sums = node_sums(tree, leaves, part.weights, g[inside], h[inside])
         ends = tree.left == LEAF
-        wanted = leaf_values(tree, sums, leaves, part, (rows.y - before[k])[inside], params, alphas[k], delta)
+        rest = (rows.y - before[k])[inside]
+        wanted = leaf_values(tree, sums, leaves, part, rest, params, alphas[k], delta)
+        least = BOUND_ERROR if params.has_bounds else SUM_ERROR
+        least *= step_size(part.weights, g[inside], h[inside], rest, params)
         n_counts += counts_differ(tree, sums, part)
-        n_values += values_differ(tree.value[ends, 0], wanted[ends], params.has_bounds)
+        n_values += values_differ(tree.value[ends, 0], wanted[ends], params.has_bounds, least)
         own = passed(tree, part.X) if picked is not None else found
         n_questions += odd_questions(tree, own, sums, rows)
         asked = question_gains(tree, sums, params, rows.monotonic_cst)
@@ -205,6 +213,8 @@ def gone_through(
             shortfall, n_searched = max(shortfall, lost), n_searched + n
         n_broken += broken_orders(tree, rows.monotonic_cst)
         scores[k] += tree.value[found.leaves, 0]
+        if params.loss == HUBER:  # losses are those of the rest after the round
+            delta = weighted_quantile(np.abs(rows.y - scores[0]), rows.weights, params.alpha)
         if k == K - 1 and picked is not None and params.loss != CUSTOM:
             others = np.setdiff1d(everything, picked)
             oob.append([
@@ -212,14 +222,22 @@ def gone_through(
                 for own in (before, scores)
             ])  # fmt: skip
         if k == K - 1:
-            if params.loss == HUBER:
-                delta = weighted_quantile(np.abs(rows.y - scores[0]), rows.weights, params.alpha)
             losses.append(np.nan if params.loss == CUSTOM else total_loss(
                 params.loss, alphas, delta, rows.y, scores, rows.weights
             ))  # fmt: skip
     return RoundsFound(
-        np.array(losses), gains, n_values, n_counts, n_questions, shortfall, n_searched, n_broken, np.array(oob), scores
-    )  # fmt: skip
+        np.array(losses),
+        gains,
+        n_values,
+        n_counts,
+        n_questions,
+        shortfall,
+        n_searched,
+        n_broken,
+        np.array(oob),
+        scores,
+        np.array([*deltas, delta]),
+    )
 
 
 def round_draw(seed: int, number: int, n_rows: int, n_wanted: int) -> np.ndarray:
@@ -257,9 +275,16 @@ def counts_differ(tree: Tree, sums: NodeSums, rows: BoostedRows) -> int:
     return int(off[ends].sum())
 
 
-def values_differ(stated: np.ndarray, wanted: np.ndarray, has_bounds: bool) -> int:
-    """Return how many values of leaves are others; bounds follow from rounded sums."""
-    slack = (SAME_BOUND if has_bounds else SAME_VALUE) * max(float(np.nanmax(np.abs(wanted))), 1e-12)
+def step_size(weights: np.ndarray, g: np.ndarray, h: np.ndarray, rest: np.ndarray, params: BoostParams) -> float:
+    """Return how long steps of a tree can be, about: its rounding errors are as large as shares of this."""
+    if params.loss in BY_ORDER:
+        return params.learning_rate * float(np.abs(rest).max())
+    return params.learning_rate * float(weights @ np.abs(g)) / max(float(weights @ h) + params.l2, TINY)
+
+
+def values_differ(stated: np.ndarray, wanted: np.ndarray, has_bounds: bool, least: float) -> int:
+    """Return how many values of leaves are others, by more than ``least``; bounds follow from rounded sums."""
+    slack = max((SAME_BOUND if has_bounds else SAME_VALUE) * float(np.nanmax(np.abs(wanted))), least)
     return int((~(np.abs(stated - wanted) <= slack)).sum())
 
 
@@ -285,7 +310,7 @@ def found_claims(
         off = np.abs(stated_losses - found.losses) > ALIKE * np.maximum(np.abs(found.losses), 1e-12)
         yield at_most("losses", "training losses that are not found again", int(off.sum()), 0)
     statement = "share of all gains by which feature_gains_ differ from those found again"
-    off = float(np.abs(stated_gains - found.gains).sum()) / max(float(found.gains.sum()), TINY)
-    yield at_most("gains", statement, off if found.gains.sum() > TINY else float(stated_gains.any()), SAME_GAINS)
+    total, off = float(found.gains.sum()), float(np.abs(stated_gains - found.gains).sum())
+    yield at_most("gains", statement, off / total if total > LEAST_GAIN else float(stated_gains.any()), SAME_GAINS)
     if has_bounds:
         yield order_claim(found.n_broken)

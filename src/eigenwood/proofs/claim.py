@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 NOT_CLAIMED = "not claimed"
+ROUNDING = 1e-9  # a share of the numbers they are made of, by which sums may differ that were added in another order
 ALIKE = 1e-3  # a share by which numbers that were measured twice may differ, in float32 and in float64
 
 

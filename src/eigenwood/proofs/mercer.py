@@ -1,4 +1,5 @@
-"""Mercer's condition: a similarity is a kernel when every matrix of similarities is positive semidefinite (deck C)."""
+"""Mercer's condition: a similarity is a kernel when every matrix of similarities is positive semidefinite (the kernel
+lecture)."""
 
 from __future__ import annotations
 

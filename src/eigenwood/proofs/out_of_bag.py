@@ -36,10 +36,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from eigenwood.proofs.claim import Claim, at_most, measured
+from eigenwood.proofs.claim import ROUNDING, Claim, at_most, measured
 
 CONFIDENCE = 0.95
-ROUNDING = 1e-9  # relative
 MOST_RESAMPLES, LEAST_RESAMPLES = 500, 200
 MOST_DRAWS = 2_000_000  # rows drawn by all resamples together: most metrics read them in less than a second
 MOST_ROWS = 10_000  # of one resample
@@ -61,7 +60,7 @@ class Vote(NamedTuple):
     """How good a vote is, and why."""
 
     error: (
-        float  # share of the rows whose class does not have the most votes, by weight; those nobody heard are left out
+        float  # share of the rows whose class has not the most votes, by weight; those that all have seen do not count
     )
     strength: float
     correlation: float
@@ -103,7 +102,7 @@ class Score(NamedTuple):
     name: str  # of the metric
     value: float
     interval: Interval
-    heard: float  # share of the rows, by weight, that at least one learner did not see
+    left_out: float  # share of the rows, by weight, that at least one learner did not see
 
 
 def vote_counts(ballots: Sequence[Ballot], n_rows: int, n_classes: int) -> np.ndarray:
@@ -163,10 +162,10 @@ def assessed_mean(residuals: Residuals, weights: np.ndarray) -> Mean:
     >>> assessed_mean(Residuals(twice, sums, squares, masses=twice, errors=np.full(2, 5.0)), weights=np.ones(2))
     Mean(error=0.5, learner_error=5.0, n_asked=2.0, correlation=-0.8)
     """
-    heard = np.flatnonzero(residuals.counts)
-    n_asked, mass = residuals.counts[heard], weights[heard] / weights[heard].sum()
-    of_mean = mean_squares(residuals.sums[heard] / n_asked[:, None])
-    of_one = residuals.squares[heard] / n_asked
+    asked = np.flatnonzero(residuals.counts)
+    n_asked, mass = residuals.counts[asked], weights[asked] / weights[asked].sum()
+    of_mean = mean_squares(residuals.sums[asked] / n_asked[:, None])
+    of_one = residuals.squares[asked] / n_asked
     error, learner_error, own = (float((mass * part).sum()) for part in (of_mean, of_one, of_one / n_asked))
     products = float((mass * (of_mean - of_one / n_asked)).sum())
     squares = float((mass * of_one * (1.0 - 1.0 / n_asked)).sum())
@@ -204,8 +203,8 @@ def row_total(weights: np.ndarray) -> float:
     (3.0, 3.0)
     """
     total = float(weights.sum())
-    is_whole = bool((weights == np.round(weights)).all())
-    return total if is_whole else total**2 / float((weights**2).sum())
+    has_integer_weights = bool((weights == np.round(weights)).all())
+    return total if has_integer_weights else total**2 / float((weights**2).sum())
 
 
 def share_interval(share: float, n_rows: float, confidence: float = CONFIDENCE) -> Interval:
@@ -265,7 +264,7 @@ def resampled_interval(
 def score_claims(score: Score) -> list[Claim]:
     """Return what was measured on rows out of bag; a score whose interval could not be found claims none."""
     claims = [
-        measured("left out", "share of the rows that at least one learner did not see", score.heard),
+        measured("left out", "share of the rows that at least one learner did not see", score.left_out),
         measured("out-of-bag score", f"{score.name} on rows that the learners asked did not see", score.value),
     ]
     for name, end in zip(("lower", "upper"), score.interval, strict=True):

@@ -12,6 +12,7 @@ nevertheless, the verifier says; what does not is not claimed either.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -365,7 +366,15 @@ def largest_beside(look: Look, V: np.ndarray, n_rows: int, enough: float) -> flo
     if n_rows <= DENSE and n_rows * n_columns <= DENSE_VALUES:
         rest = np.concatenate([A - (A @ Q) @ Q.T for A, _ in look.centred_blocks()])
         return largest_value(rest @ rest.T)
-    return largest_ritz_value(look, Q, enough)
+    return largest_ritz_value(partial(normal_products, look), Q, enough)
+
+
+def normal_products(look: Look, block: np.ndarray) -> np.ndarray:
+    """Return AᵀA times a block of directions."""
+    product = np.zeros(block.shape)
+    for A, _ in look.centred_blocks():
+        product += A.T @ (A @ block)
+    return product
 
 
 def products_beside(look: Look, Q: np.ndarray) -> np.ndarray:
@@ -382,19 +391,18 @@ def largest_value(M: np.ndarray) -> float:
     return float(np.linalg.eigvalsh(M)[-1]) if np.isfinite(M).all() else float("nan")
 
 
-def largest_ritz_value(look: Look, Q: np.ndarray, enough: float) -> float:
-    """Return the largest Ritz value of AᵀA in the span of a few random directions and their images, beside Q.
+def largest_ritz_value(times: Callable[[np.ndarray], np.ndarray], Q: np.ndarray, enough: float) -> float:
+    """Return the largest Ritz value of M, by which ``times`` multiplies, in the span of a few random directions and
+    their images, beside Q.
 
-    With the values θ of H = BᵀAᵀAB and its vectors s, AᵀA has an eigenvalue within ‖R s(last block)‖ of θ, where R is
-    what AᵀA B sticks out of the span of B.
+    With the values θ of H = BᵀMB and its vectors s, M has an eigenvalue within ‖R s(last block)‖ of θ, where R is what
+    M B sticks out of the span of B.
     """
     probe = np.random.default_rng(1).standard_normal((Q.shape[0], min(N_PROBES, Q.shape[0] - Q.shape[1])))
     block = orthonormal_beside(Q, probe)
     basis, H = block, np.empty((0, 0))
     for n_passes in range(1, MOST_PASSES + 1):
-        product = np.zeros(block.shape)
-        for A, _ in look.centred_blocks():
-            product += A.T @ (A @ block)
+        product = times(block)
         if not np.isfinite(product).all():
             return float("nan")
         H = bordered(H, basis.T @ product)

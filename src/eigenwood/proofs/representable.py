@@ -24,7 +24,7 @@ from scipy.optimize import linprog
 
 from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, measured, not_claimed
 
-ROUNDING = 1e-12  # a margin or an edge of this size may be 0
+MARGIN_ROUNDING = 1e-12  # a margin or an edge of this size may be 0
 UNSEEN = 1e-9  # a share of the rows this small is 0 that the solver has not quite reached
 MOST_PARTS = 10_000  # a distribution whose shares are fractions with such denominators is written in whole numbers
 
@@ -65,7 +65,7 @@ def represented(votes: np.ndarray, signs: np.ndarray, nonnegative: bool, time_li
         row_counts = np.zeros(len(right), dtype=np.int64)
         row_counts[first] = counts
     margin, limit = float((distinct @ weights).min()), limit_of(right, on_rows, row_counts, nonnegative)
-    holds = True if margin > ROUNDING else False if limit <= ROUNDING else None
+    holds = True if margin > MARGIN_ROUNDING else False if limit <= MARGIN_ROUNDING else None
     certificate = Certificate(claims_of(right, weights, on_rows, row_counts, nonnegative, holds))
     return Representation(holds, weights, margin, on_rows, row_counts, limit, certificate)
 
@@ -154,19 +154,21 @@ def claims_of(
     size = abs(float(np.abs(weights).sum()) - 1.0) + (max(-float(weights.min()), 0.0) if nonnegative else 0.0)
     form = "β ≥ 0" if nonnegative else "β of any sign"
     exact = "exactly, in whole numbers" if counts is not None else "up to rounding"
-    reached = at_least("smallest margin", f"min y f(x) > 0 with Σ|β| = 1, {form}: every row is right", margin, ROUNDING)
+    reached = at_least(
+        "smallest margin", f"min y f(x) > 0 with Σ|β| = 1, {form}: every row is right", margin, MARGIN_ROUNDING
+    )
     unbeaten = at_most(
         "largest edge",
         f"no classifier has an edge under D, {exact}: for {form} some row is never right",
         limit,
-        0.0 if counts is not None else ROUNDING,
+        0.0 if counts is not None else MARGIN_ROUNDING,
     )
     return (
-        at_most("weights", f"|Σ|β| - 1| up to rounding, {form}", size, ROUNDING),
+        at_most("weights", f"|Σ|β| - 1| up to rounding, {form}", size, MARGIN_ROUNDING),
         reached if holds else found("smallest margin", "min y f(x) of the best weights that were found", margin, holds),
-        at_most("distribution", "|ΣD - 1| and -min D, up to rounding", off, ROUNDING),
+        at_most("distribution", "|ΣD - 1| and -min D, up to rounding", off, MARGIN_ROUNDING),
         unbeaten if holds is False else found("largest edge", "under D; no weights have more margin", limit, holds),
-        at_most("duality", "smallest margin - largest edge ≤ 0, up to rounding", margin - limit, ROUNDING),
+        at_most("duality", "smallest margin - largest edge ≤ 0, up to rounding", margin - limit, MARGIN_ROUNDING),
     )
 
 

@@ -2,7 +2,7 @@
 
     primal   ½‖w‖² + Σ loss(y_i, f_i)                  f_i = (Kβ)_i + b
     dual     yᵀβ - ε Σ|β| - ½ βᵀ(K + R)β               never above the primal, for any feasible β: weak duality
-    gap      primal - dual                             0 at the solution: strong duality (deck E)
+    gap      primal - dual                             0 at the solution: strong duality (the boosting and SVM lecture)
 
 The loss of a row that may rise (high > 0) is high · max(0, e - ε) with e = y_i - f_i; that of one that may fall is
 -low · max(0, -e - ε). Where the bounds are infinite there is R instead, and the loss is its square over 2R.
@@ -54,6 +54,10 @@ class SVMFacts(NamedTuple):
     rounding: float  # by which scores may be off
     gap_rounding: float  # by which the gap may be off because of it
     most: float  # what the best constant f costs, and what ``tol`` leaves to gain
+
+    def gap(self) -> float:
+        """Return primal less dual."""
+        return self.primal - self.dual
 
 
 def svm_facts(
@@ -132,9 +136,30 @@ def gap_bound(dual: Dual, violation: float) -> float:
     return violation * float((dual.high - dual.low).sum())
 
 
-def svm_certificate(problems: list[SVMFacts], tol: float, converged: bool) -> Certificate:
-    """Return the claims about every problem; how far the conditions may be violated is claimed of a finished fit."""
-    return Certificate(tuple(claim for facts in problems for claim in svm_claims(facts, tol, converged)))
+def svm_certificate(
+    problems: list[SVMFacts], tol: float, converged: bool, shortfalls: np.ndarray | None = None, kind: str = ""
+) -> Certificate:
+    """Return the claims about every problem; how far the conditions may be violated is claimed of a finished fit.
+
+    With landmarks, F Fᵀ stands for K in all of them, and the dual is less by ``shortfalls`` with K, or by no
+    more than that, if their ``kind`` is that of bounds.
+    """
+    claims = [claim for facts in problems for claim in svm_claims(facts, tol, converged)]
+    for facts, left in zip(problems, [] if shortfalls is None else shortfalls, strict=shortfalls is not None):
+        claims += whole_kernel_claims(facts, float(left), kind)
+    return Certificate(tuple(claims))
+
+
+def whole_kernel_claims(facts: SVMFacts, left: float, kind: str) -> list[Claim]:
+    """Return what a model on landmarks is worth beside the best one with the whole kernel: f costs there what it costs
+    with F Fᵀ, and the dual is another one.
+    """
+    size = facts.gap_rounding + OF_GAP * max(abs(facts.primal), abs(facts.dual - left), 1e-300)
+    return [
+        measured(f"whole dual{kind}{facts.label}", "no model costs less with the whole kernel", facts.dual - left),
+        measured(f"whole gap{kind}{facts.label}", "primal - dual, with the whole kernel", facts.gap() + left),
+        at_least(f"whole duality{kind}{facts.label}", "primal - dual, up to rounding", facts.gap() + left, -size),
+    ]
 
 
 def svm_claims(facts: SVMFacts, tol: float, converged: bool) -> list[Claim]:
@@ -206,11 +231,10 @@ class Stated(NamedTuple):
     allowed: np.ndarray | float
 
 
-def stated_claim(numbers: list[Stated]) -> Claim:
+def stated_claim(numbers: list[Stated], which: str = "gap, violation, weights of classes, gamma") -> Claim:
     """Return that the numbers which a model states beside its coefficients are those that the rows give."""
     off = [np.max(np.abs(np.asarray(one.value) - one.again) / one.allowed) for one in numbers]
-    statement = "gap, violation, weights of classes, gamma: the largest error, beside what it may be"
-    return at_most("stated numbers", statement, float(np.max(off)), 1.0)
+    return at_most("stated numbers", f"{which}: the largest error, beside what it may be", float(np.max(off)), 1.0)
 
 
 def support_claim(n_others: int) -> Claim:
@@ -218,3 +242,8 @@ def support_claim(n_others: int) -> Claim:
     return at_most(
         "support vectors", "support vectors that are not the rows from which they are said to be", n_others, 0
     )
+
+
+def landmark_claim(n_others: int) -> Claim:
+    """Return that the landmarks are rows of the table, from where the model says."""
+    return at_most("landmarks", "landmarks that are not the rows from which they are said to be", n_others, 0)

@@ -26,10 +26,9 @@ from eigenwood.compiling import njit
 from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
 from eigenwood.core.tree.structure import subtree_ends
 from eigenwood.core.tree.types import LEAF, Target, Tree
-from eigenwood.proofs.claim import Certificate, Claim, at_least, at_most, measured
+from eigenwood.proofs.claim import ROUNDING, Certificate, Claim, at_least, at_most, measured
 from eigenwood.proofs.questions import links_of, passed
 
-ROUNDING = 1e-9  # relative
 LITTLE = 1e-6  # of a mean: a deviance that has lost its last digits
 HALF = 1e-12  # a sum of weights this close to the half is the half, in whatever order they were added
 TINY = float(np.finfo(np.float64).tiny)

@@ -9,11 +9,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from eigenwood.data.naming import MAX_NAMES_IN_A_SENTENCE
+from eigenwood.plots.contours import contours_figure, plane_around
 from eigenwood.plots.scores import scores_figure
 from eigenwood.plots.scree import scree_figure
 from eigenwood.proofs.claim import Certificate
 from eigenwood.report.words import percent
-from eigenwood.runs.record import ReduceRecord
+from eigenwood.runs.reduce_record import ReduceRecord
 
 SCALINGS = {
     "none": "Columns keep their units",
@@ -97,6 +98,36 @@ def caption(record: ReduceRecord) -> str:
     return f"Each dot is a row ({which}): {' across, '.join(record.names[:2])} up."
 
 
+# --- back to rows -----------------------------------------------------------------------------------
+
+
+def back_headings(record: ReduceRecord) -> list[str]:
+    assert record.kernel_view is not None
+    return [*record.kernel_view.columns, "distance²"]
+
+
+def back_lines(record: ReduceRecord) -> list[list[str]]:
+    """Return a line for each row that was brought back: the number in a column, and where an arrow leads from it."""
+    view = record.kernel_view
+    assert view is not None
+    return [
+        [*(f"{value:.4g} → {found:.4g}" for value, found in zip(row, back, strict=True)), f"{distance:.3g}"]
+        for row, back, distance in zip(view.rows, view.back, view.distances, strict=True)
+    ]
+
+
+def back_caption(record: ReduceRecord) -> str:
+    """Return what the table of pre-images shows."""
+    assert record.kernel_view is not None
+    n_columns, n_shown = len(record.columns), len(record.kernel_view.columns)
+    which = "" if n_columns == n_shown else f", in the {n_shown} columns of {n_columns:,} that move most"
+    units = "" if record.scale == "none" else " Numbers are those of the scaled columns."
+    return (
+        "Some rows, projected on the components, and the row that an arrow leads to: its image in the space of the "
+        f"kernel is nearest to the projection, up to the last number{which}.{units}"
+    )
+
+
 # --- figures --------------------------------------------------------------------------------------
 
 
@@ -120,6 +151,14 @@ def scores_of(record: ReduceRecord) -> go.Figure:
         names=row_numbers(record) if naming is None else record.shown[naming],
         colour_name=colouring or "",
     )
+
+
+def contours_of(record: ReduceRecord) -> go.Figure:
+    """Return a figure of what the components say everywhere in the plane of two columns."""
+    assert record.kernel_view is not None
+    points, surface = np.array(record.kernel_view.points), np.array(record.kernel_view.surface)
+    shares = [component.share for component in record.principal[: surface.shape[1]]]
+    return contours_figure(plane_around(points)[0], surface, points, shares, record.columns)
 
 
 def row_numbers(record: ReduceRecord) -> list[str] | None:

@@ -2,60 +2,96 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from eigenwood.proofs.claim import Certificate
+from eigenwood.report.certificate_words import certificate_line
+from eigenwood.report.columns import dropped_words
+from eigenwood.report.leaderboard import Line, leaderboard
 from eigenwood.report.reducing import component_lines, reduce_title, treatment, verdict
-from eigenwood.report.task_report import TASK_REPORTS, Measure
-from eigenwood.report.words import candidate_name
-from eigenwood.runs.record import ReduceRecord, Run
+from eigenwood.report.task_report import measure_lines
+from eigenwood.report.words import (
+    cut_words,
+    guess_words,
+    metric_words,
+    result_words,
+    rows_words,
+    sentence,
+    winner_words,
+)
+from eigenwood.runs.record import Run
+from eigenwood.runs.reduce_record import ReduceRecord
 
 MOST_LINES = 25  # components that the terminal shows one by one
+MOST_CANDIDATES = 12
+BAD = "bold red"
 
 
 def run_summary(run: Run) -> Group:
-    """Return the run in the order of its stages."""
-    kinds = Counter(column.kind for column in run.columns if column.use == "feature")
-    features = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-    rows = f"{run.n_rows} rows: {run.split.n_train} to learn from, {run.split.n_test} put aside for the blind test"
-    task_report = TASK_REPORTS[run.task]
-    measures = task_report.measures(run.assessment)
+    """Return the leaderboard, the result in a sentence, the columns not used, and a line on the certificate."""
+    dropped = dropped_words(run)
     return Group(
-        f"{run.table}: predict {run.target!r} from {features} columns",
-        rows,
-        candidates_table(run),
-        Certificate.from_dict(run.certificate),
-        *([measures_table(measures)] if measures else []),
-        task_report.verdict(run.assessment, run.split.n_test),
+        leaderboard_table(leaderboard(run), metric_words(run), f"candidates, {run.validation.how}"),
+        Text(),
+        Text(run.assessment.headline, style="bold"),
+        Text(f"{result_words(run)} {origin_words(run)}"),
+        *(Text(words, style=BAD) for words in warnings_of(run)),
+        *(Text(f"Note: {sentence(note)}") for note in run.notes),
+        *([Text(f"Not used: {dropped}.")] if dropped else []),
+        Text(certificate_line(Certificate.from_dict(run.certificate))),
     )
 
 
-def candidates_table(run: Run) -> Table:
-    """Return the candidates with their scores on the validation folds; the chosen one is marked."""
-    score, written = TASK_REPORTS[run.task].score, TASK_REPORTS[run.task].written
-    table = Table(title=f"candidates, {run.n_folds}-fold cross-validation")
-    for heading in ("", "candidate", f"mean {score}", "folds", "seconds"):
-        table.add_column(heading, justify="left" if heading in ("", "candidate") else "right")
-    for i, candidate in enumerate(run.candidates):
-        spread = f"{written(min(candidate.fold_scores))} – {written(max(candidate.fold_scores))}"
-        mark = "→" if i == run.chosen else ""
-        table.add_row(
-            mark, candidate_name(candidate), written(candidate.mean_score), spread, f"{candidate.seconds:.2f}"
-        )
+def run_details(run: Run) -> Group:
+    """Return every measure, everything that looks like a leak, and every claim."""
+    return Group(
+        measures_table(run),
+        *(Text(f"{'Leak' if finding.serious else 'Note'}: {finding.sentence}") for finding in run.findings),
+        Certificate.from_dict(run.certificate),
+    )
+
+
+def origin_words(run: Run) -> str:
+    """Return what the model is, and what it learnt from."""
+    return f"The model: {winner_words(run.recipe)}, fitted to {rows_words(run)}."
+
+
+def warnings_of(run: Run) -> list[str]:
+    """Return what nobody should miss."""
+    cuts = [f"Cut by the time limit. {words}" for words in cut_words(run)]
+    leaks = [f"This looks like a leak: {finding.sentence}" for finding in run.findings if finding.serious]
+    return [words for words in (guess_words(run), *cuts, *leaks) if words]
+
+
+def leaderboard_table(lines: list[Line], metric: str, title: str) -> Table:
+    """Return the first lines of a leaderboard; those of the final model are marked."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("", "candidate", "parameters", metric, "rows", "time", ""):
+        is_number = heading in (metric, "rows", "time")
+        table.add_column(heading, justify="right" if is_number else "left", no_wrap=is_number, overflow="ellipsis")
+    for line in lines[:MOST_CANDIDATES]:
+        table.add_row(*leaderboard_cells(line), style="bold green" if line.is_chosen else "" if line.rank else "dim")
+    if len(lines) > MOST_CANDIDATES:
+        table.caption, table.caption_justify = f"… and {len(lines) - MOST_CANDIDATES:,} more", "left"
     return table
 
 
-def measures_table(measures: list[Measure]) -> Table:
-    """Return what was measured on the blind test rows, beside the baseline."""
-    table = Table(title="blind test")
-    for heading in ("measure", "model", "baseline"):
+def leaderboard_cells(line: Line) -> list[RenderableType]:
+    """Return the cells of one candidate."""
+    rank = f"→ {line.rank}" if line.is_chosen else f"  {line.rank}"
+    cells = (rank, line.method, line.params, line.score, f"{line.n_rows:,}", line.time, line.status)
+    return [Text(cell) for cell in cells]
+
+
+def measures_table(run: Run) -> Table:
+    """Return what was measured on the blind rows, beside guessing."""
+    table = Table(title=f"blind test, {run.split.n_test:,} rows", title_justify="left")
+    for heading in ("measure", "model", "95 % interval", "guessing"):
         table.add_column(heading, justify="left" if heading == "measure" else "right")
-    for measure in measures:
-        table.add_row(*measure)
+    for line in measure_lines(run):
+        table.add_row(*map(Text, line))
     return table
 
 

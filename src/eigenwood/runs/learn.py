@@ -1,166 +1,153 @@
-"""Learn from a table, in the five stages of deck D, in this order.
+"""Learn from a table, in five stages, under one clock.
 
-1 data preparation    kinds of columns, a blind test set put aside
-2 model selection     every method of the registry for the task is a candidate
-3 training            each candidate on each fold
-4 tuning              the best mean score on the validation folds wins, and is fitted to all training rows
-5 blind assessment    once, on the rows put aside, with an interval and a baseline
-
-What differs between classes and amounts stands in ``classification`` and ``regression``.
+1 data preparation    kinds of columns, what looks like a leak, a blind test set put aside      ``preparing``
+2 model selection     candidates on growing samples, the better half of them on more rows       ``search``
+3 training            the survivors on all rows of every fold                                   ``trials``
+4 tuning              neighbours of the best, mixtures, the fit to all training rows            ``recipes``, ``final``
+5 blind assessment    once, on the rows put aside                                               ``assess``, ``explain``
 """
 
 from __future__ import annotations
 
-import hashlib
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import pyarrow as pa
-from sklearn.base import clone
-from sklearn.pipeline import Pipeline
+from eigenwood.data.tables import Table
+from eigenwood.proofs.claim import Certificate
+from eigenwood.runs.assess import Blind, assessed
+from eigenwood.runs.candidates import candidates_for
+from eigenwood.runs.clock import Clock
+from eigenwood.runs.explain import explained
+from eigenwood.runs.final import Final, final_model
+from eigenwood.runs.journal import Journal
+from eigenwood.runs.preparing import (
+    Prepared,
+    column_records,
+    prepared,
+    settings_words,
+    split_record,
+    validation_record,
+)
+from eigenwood.runs.record import Run
+from eigenwood.runs.search import Found, Report, Search
+from eigenwood.runs.settings import LONGEST, MOST_TUNED, N_TUNED, Settings
 
-from eigenwood.data.tables import Table, target_task
-from eigenwood.errors import TableError
-from eigenwood.estimators.encoder import TableEncoder
-from eigenwood.estimators.registry import ENTRIES, Entry
-from eigenwood.runs.frames import feature_names, uses
-from eigenwood.runs.record import CandidateRecord, ColumnRecord, Run, SplitRecord
-from eigenwood.runs.settings import Fold, Settings, Split
-from eigenwood.runs.tasks import TASKS
-
-Report = Callable[[str, int, int], None]  # what is being done, how many are done, of how many
+EARLIER_SHARE = 0.5  # of the time limit, that an earlier process may have used
+EXPLAINED_SHARE, MOST_EXPLAINED = 0.06, 6.0  # of the time limit, and seconds, for what the model looks at
 
 
 class Learned(NamedTuple):
     """The fitted model and the record of how it came about."""
 
-    model: Pipeline
+    model: Any
     run: Run
 
 
-class Candidate(NamedTuple):
-    """A method of the registry with one choice of its parameters."""
-
-    entry: Entry
-    params: dict[str, Any]
-
-
-def learn(table: Table, target: str, settings: Settings, report: Report = lambda *_: None) -> Learned:
-    """Return the best model for ``target`` and the record of the run."""
-    started = time.perf_counter()
-    task_name = target_task(table, target)
-    task = TASKS[task_name]
-    candidates = candidates_for(task_name, table.name, target)
-    features = feature_names(table, target)
-    whole = table.take(rows_with_target(table, target))
-    X, y = whole.frame.select(features), task.targets(whole, target)
-    split = task.split(table.name, target, y, settings)
-    X_train, y_train = X.take(split.train), y[split.train]
-    prepared = time.perf_counter()
-
-    folds = task.folds(y_train, settings.seed)
-    limit = settings.time_limit / (len(candidates) * len(folds) + 1)
-    models = [pipeline(candidate, settings.seed, limit) for candidate in candidates]
-    records = cross_validated(models, candidates, X_train, y_train, folds, task.score, report)
-    chosen = int(np.argmax([record.mean_score for record in records]))
-    validated = time.perf_counter()
-
-    model = models[chosen].fit(X_train, y_train)
-    fitted = time.perf_counter()
-
-    predicted = model.predict(X.take(split.test))
-    assessment = task.assessed(y[split.test], predicted, y_train, settings.seed)
+def learn(
+    table: Table,
+    target: str,
+    settings: Settings,
+    report: Report = lambda *_, **__: None,
+    clock: Clock | None = None,
+    journal_folder: Path | None = None,
+) -> Learned:
+    """Return the best model for ``target`` and the record of the run; the clock may have begun before."""
+    clock = clock or Clock(settings.time_limit or LONGEST)
+    seconds = dict[str, float]()
+    with timed("preparation", seconds, clock):
+        data = prepared(table, target, settings, clock)
+    report("prepared", data=data)
+    journal = Journal(journal_folder, data.digest)
+    clock.began_earlier(counted_seconds(journal, settings))
+    later = later_seconds(data, clock)
+    with timed("search", seconds, clock):
+        found = searched(data, settings, clock, journal, report, later)
+    report("final fit", n_rows=data.rows.y.size)
+    with timed("final fit", seconds, clock):
+        final = final_model(found, data.rows, clock, later)
+    report("assessment", n_rows=data.split.test.size)
+    with timed("assessment", seconds, clock):
+        blind = blind_of(data, final)
+        assessment = assessed(blind)
+    with timed("explanation", seconds, clock):
+        explanation = explained(final.model, blind, explanation_limit(clock))
     run = Run(
         version=version("eigenwood"),
         table=table.name,
         target=target,
-        task=task_name,
+        task=data.task,
+        metric=data.rows.metric.name,
+        metric_words=data.metric_words,
         n_rows=table.n_rows,
-        columns=column_records(table, target),
-        split=split_record(y, split, settings, n_without_target=table.n_rows - whole.n_rows),
-        n_folds=len(folds),
-        candidates=records,
-        chosen=chosen,
+        settings={**settings_words(settings), "time_limit": settings.time_limit},
+        columns=column_records(data),
+        findings=data.findings,
+        split=split_record(data, settings),
+        validation=validation_record(data),
+        candidates=[trial.record for trial in found.trials],
+        recipe=final.recipe,
         assessment=assessment,
-        certificate=model[-1].certificate_.as_dict(),
-        seconds={
-            "preparation": prepared - started,
-            "cross-validation": validated - prepared,
-            "fit": fitted - validated,
-            "assessment": time.perf_counter() - fitted,
-        },
+        explanation=explanation,
+        certificate=certificate_of(final.model).as_dict(),
+        seconds=seconds,
+        notes=[*data.notes, *found.notes, *final.notes],
     )
-    return Learned(model, run)
+    return Learned(final.model, run)
 
 
-def candidates_for(task: str, name: str, target: str) -> list[Candidate]:
-    """Return what the registry offers for the task."""
-    found = [Candidate(entry, params) for entry in ENTRIES if entry.task == task for params in entry.tries]
-    if not found:
-        raise TableError(
-            f"{name}: target {target!r} must hold classes (this version has no method for {task}); got amounts."
-        )
-    return found
+@contextmanager
+def timed(stage: str, seconds: dict[str, float], clock: Clock) -> Iterator[None]:
+    """Note the seconds of a stage."""
+    began = clock.used()
+    yield
+    seconds[stage] = clock.used() - began
 
 
-def pipeline(candidate: Candidate, seed: int, time_limit: float) -> Pipeline:
-    """Return the candidate, behind an encoder that makes numbers of a table unless it takes tables itself."""
-    model = candidate.entry.estimator(**candidate.params)
-    chosen = {"random_state": seed, "time_limit": time_limit, "n_jobs": -1}
-    known = {name: value for name, value in chosen.items() if name in model.get_params()}
-    last = ("model", model.set_params(**known))
-    return Pipeline([last] if candidate.entry.takes_tables else [("encoder", TableEncoder()), last])
+def counted_seconds(journal: Journal, settings: Settings) -> float:
+    """Return the seconds of an earlier process that count: the final fit has half of the time in any case."""
+    return journal.seconds if settings.time_limit is None else min(journal.seconds, EARLIER_SHARE * settings.time_limit)
 
 
-def rows_with_target(table: Table, target: str) -> np.ndarray:
-    """Return the numbers of the rows whose target is known."""
-    table.column(target)  # raises, with a suggestion, if there is no such column
-    return np.flatnonzero(table.frame[target].is_valid().to_numpy())
+def searched(data: Prepared, settings: Settings, clock: Clock, journal: Journal, report: Report, later: float) -> Found:
+    """Return what the search among the candidates found."""
+    amounts = data.rows.y if data.rows.classes is None else None
+    candidates = candidates_for(data.task, settings.models, data.rows.learnt_in(0), data.n_columns, amounts)
+    search = Search(data.rows, clock, journal, report, later)
+    return search.run(candidates, N_TUNED if settings.time_limit is None else MOST_TUNED)
 
 
-def cross_validated(
-    models: list[Pipeline],
-    candidates: list[Candidate],
-    X: pa.Table,
-    y: np.ndarray,
-    folds: list[Fold],
-    score: Callable[[np.ndarray, np.ndarray], float],
-    report: Report,
-) -> list[CandidateRecord]:
-    """Return the scores of every candidate on the validation folds."""
-    records, n_folds, n_fits = [], len(folds), len(models) * len(folds)
-    for i, (model, (entry, params)) in enumerate(zip(models, candidates, strict=True)):
-        started, scores = time.perf_counter(), []
-        for j, (learn_rows, check_rows) in enumerate(folds):
-            report(f"{entry.name}, fold {j + 1} of {n_folds}", i * n_folds + j, n_fits)
-            fitted = clone(model).fit(X.take(learn_rows), y[learn_rows])
-            scores.append(score(y[check_rows], fitted.predict(X.take(check_rows))))
-        seconds = time.perf_counter() - started
-        mean = float(np.mean(scores))
-        records.append(CandidateRecord(entry.name, params, scores, mean, seconds, entry.takes_tables))
-    report("final fit", n_fits, n_fits)
-    return records
+def later_seconds(data: Prepared, clock: Clock) -> float:
+    """Return the seconds that are kept for the assessment and the explanation."""
+    return explanation_limit(clock) + 2e-6 * data.split.test.size + 0.2
 
 
-def column_records(table: Table, target: str) -> list[ColumnRecord]:
-    use = uses(table, target)
-    return [ColumnRecord(*column, use=use[column.name]) for column in table.columns]
+def explanation_limit(clock: Clock) -> float:
+    left = clock.seconds_left()
+    return MOST_EXPLAINED if left is None else min(MOST_EXPLAINED, EXPLAINED_SHARE * max(left + clock.used(), 0.0))
 
 
-def split_record(y: np.ndarray, split: Split, settings: Settings, n_without_target: int) -> SplitRecord:
-    return SplitRecord(
-        seed=settings.seed,
-        test_fraction=settings.test_fraction,
-        n_train=split.train.size,
-        n_test=split.test.size,
-        n_without_target=n_without_target,
-        target_digest=target_digest(y),
+def blind_of(data: Prepared, final: Final) -> Blind:
+    """Return the rows put aside with what the model says of them: they are asked once."""
+    test = data.split.test
+    return Blind(
+        X=data.X.take(test),
+        y=data.y[test],
+        y_train=data.rows.y,
+        weights=None if data.weights is None else data.weights[test],
+        rows=data.known[test],
+        answers=data.rows.answers_of_model(final.model, data.X.take(test)),
+        metric=data.rows.metric,
+        kinds=dict(data.rows.columns.kinds),
+        seed=data.rows.seed,
+        target=data.target,
+        train_weights=data.rows.weights,
+        decision_weights=final.recipe.decision_weights,
     )
 
 
-def target_digest(y: np.ndarray) -> str:
-    """Return a fingerprint of the labels or amounts in their order."""
-    return hashlib.sha256("\n".join(map(str, y.tolist())).encode()).hexdigest()
+def certificate_of(model: Any) -> Certificate:
+    """Return the certificate of a model, or of the last step of a pipeline."""
+    return getattr(model, "certificate_", None) or model[-1].certificate_

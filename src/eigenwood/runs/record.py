@@ -1,20 +1,32 @@
-"""The record of a run: everything that was done and measured, as plain data; of ``learn``, it goes to ``run.json``."""
+"""The record of ``learn``: everything that was done and measured, as plain data; it goes to ``run.json``.
+
+Run ─┬─ settings        what the user asked for
+     ├─ columns         what was done about each column; findings: what looks like a leak
+     ├─ split           which rows were put aside; validation: how candidates were compared
+     ├─ candidates      every trial, in order: rows, rounds, scores, finished or cut
+     ├─ recipe          the members of the final model: enough to fit it again, bit for bit (``replay``)
+     ├─ assessment      the blind rows, once (``assessment_record``)
+     ├─ explanation     importances, dependence, the winner's own figures
+     └─ certificate     what was proved about the fit
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from eigenwood.data.naming import whole_file
 from eigenwood.errors import InputError
 from eigenwood.estimators.registry import CLASSIFICATION, REGRESSION
+from eigenwood.runs.assessment_record import AssessmentRecord, ClassificationRecord, RegressionRecord
+from eigenwood.runs.files import write_text
 
-RUN_FILE = "run.json"
-MODEL_FILE = "model.safetensors"
-REPORT_FILE = "report.html"
+FORMAT = 2  # of run.json
+
+FINISHED, CUT, DROPPED = "finished", "cut by the time limit", "dropped after a sample of the rows"
 
 
 @dataclass(frozen=True)
@@ -25,13 +37,26 @@ class ColumnRecord:
     kind: str
     n_missing: int
     n_distinct: int
-    use: str  # "feature", "target" or the reason why not
+    use: str  # "feature", "target", "weights", "groups", "order" or "not used: " and the reason
+    treatment: str = ""  # what was made of it: "year, month, weekday", "1,234.5 read as 1234.5"
+
+
+@dataclass(frozen=True)
+class FindingRecord:
+    """Something that looks like a leak: a column that would not be known where the model is used."""
+
+    kind: str
+    columns: list[str]
+    sentence: str
+    serious: bool
+    evidence: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class SplitRecord:
     """How the blind test set was drawn; enough to draw it again."""
 
+    how: str  # "at random", "by group", "the newest rows"
     seed: int
     test_fraction: float
     n_train: int
@@ -41,55 +66,73 @@ class SplitRecord:
 
 
 @dataclass(frozen=True)
+class ValidationRecord:
+    """How candidates were compared."""
+
+    how: str  # "5-fold cross-validation", "one part of 20,000 rows held out"
+    n_folds: int  # 1: one part held out
+    n_rows: int  # of each comparison, on all folds together
+
+
+@dataclass(frozen=True)
 class CandidateRecord:
-    """One candidate, cross-validated on the training rows."""
+    """One trial: a method with its parameters, fitted to so many rows of each fold, and scored on the others."""
 
     method: str
     params: dict[str, Any]
+    n_rows: int  # learnt from, in each fold
     fold_scores: list[float]
     mean_score: float
+    loss: float  # breaks ties: log loss, or the squared error as a share of the variance
     seconds: float
+    status: str = FINISHED  # or CUT, DROPPED; one that was cut is never chosen
+    n_rounds: int | None = None  # trees or rounds there were, where a method has them
     takes_tables: bool = False  # the method was given the columns as they are, not encoded
+    fit_seconds: float = 0.0  # of the seconds, those without predictions
 
 
 @dataclass(frozen=True)
-class ClassificationRecord:
-    """The chosen model on rows it has never seen, against always saying the most frequent class."""
+class MemberRecord:
+    """One member of the final model, with all it takes to fit it again."""
 
-    metric: str
-    score: float
-    low: float  # 95 % interval (Wilson)
-    high: float
-    baseline: float
-    baseline_label: str
-    labels: list[str]
-    confusion: list[list[int]]  # rows: true label, columns: predicted
+    candidate: int  # its place among the candidates
+    method: str
+    params: dict[str, Any]
+    weight: float
+    calibration: list[list[float]] | None = None  # slope and offset of each class, for methods without probabilities
+    n_rounds: int | None = None
 
 
 @dataclass(frozen=True)
-class RegressionRecord:
-    """The chosen model on rows it has never seen, against always saying the mean of the training rows."""
+class RecipeRecord:
+    """The final model: its members, the rows they learnt from, and how probabilities become a prediction."""
 
-    metric: str
-    score: float
-    low: float  # 95 % interval
-    high: float
-    interval: str  # how the interval was found
-    baseline: float
-    baseline_amount: float
-    mean_absolute_error: float
-    baseline_mean_absolute_error: float
-    root_mean_squared_error: float
-    baseline_root_mean_squared_error: float
-    shown_true: list[float]  # of some rows, evenly spaced, for the figure
-    shown_predicted: list[float]
+    members: list[MemberRecord]
+    rows: str  # "all training rows", or "the training rows without those held out"
+    n_rows: int
+    score: float  # of the whole on the validation rows
+    decision_weights: list[float] | None = None  # one for each class: the largest weighted probability is predicted
 
 
-AssessmentRecord = ClassificationRecord | RegressionRecord
-ASSESSMENTS: dict[str, type[AssessmentRecord]] = {
-    CLASSIFICATION: ClassificationRecord,
-    REGRESSION: RegressionRecord,
-}
+@dataclass(frozen=True)
+class DependenceRecord:
+    """How the prediction follows one column, all others as they are."""
+
+    column: str
+    kind: str
+    values: list[Any]
+    response: list[list[float]]  # for each value: of each class, or of the amount
+    importance: float
+
+
+@dataclass(frozen=True)
+class ExplanationRecord:
+    """What the model looks at."""
+
+    importances: list[tuple[str, float, float, float]] = field(default_factory=list)  # column, mean, low, high
+    importance_words: str = ""  # what the numbers are
+    dependence: list[DependenceRecord] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)  # the winner's own: rules, rounds, support vectors
 
 
 @dataclass(frozen=True)
@@ -100,18 +143,27 @@ class Run:
     table: str
     target: str
     task: str
+    metric: str
+    metric_words: str  # why this metric
     n_rows: int
+    settings: dict[str, Any]
     columns: list[ColumnRecord]
+    findings: list[FindingRecord]
     split: SplitRecord
-    n_folds: int
+    validation: ValidationRecord
     candidates: list[CandidateRecord]
-    chosen: int
+    recipe: RecipeRecord
     assessment: AssessmentRecord
+    explanation: ExplanationRecord
     certificate: dict[str, Any]
     seconds: dict[str, float]
+    notes: list[str] = field(default_factory=list)  # what time did not allow, what was surprising
+    format: int = FORMAT
 
-    def chosen_candidate(self) -> CandidateRecord:
-        return self.candidates[self.chosen]
+    def chosen(self) -> list[CandidateRecord]:
+        """Return the candidates that the final model is made of, the heaviest first."""
+        members = sorted(self.recipe.members, key=lambda member: -member.weight)
+        return [self.candidates[member.candidate] for member in members]
 
     def save(self, path: str | os.PathLike) -> Path:
         """Write the run as JSON, whole or not at all."""
@@ -122,56 +174,41 @@ class Run:
         """Return the run that ``save`` wrote."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
-            content["columns"] = [ColumnRecord(**column) for column in content["columns"]]
-            content["split"] = SplitRecord(**content["split"])
-            content["candidates"] = [CandidateRecord(**candidate) for candidate in content["candidates"]]
-            content["assessment"] = ASSESSMENTS[content["task"]](**content["assessment"])
-            return cls(**content)
+            if content["format"] != FORMAT:
+                raise InputError(f"{path}: the format of a run must be {FORMAT}; got {content['format']!r}.")
+            assessment = ASSESSMENTS[content["task"]]
+            return record_of(cls, content | {"assessment": record_of(assessment, content["assessment"])})
+        except InputError:
+            raise
         except (OSError, ValueError, KeyError, TypeError) as problem:
             raise InputError(
                 f"{path}: must be a run.json written by eigenwood; got {type(problem).__name__}."
             ) from None
 
 
-@dataclass(frozen=True)
-class ComponentRecord:
-    """One principal component: its variance, the share of all variance, and an interval that holds an eigenvalue."""
-
-    variance: float
-    share: float
-    low: float
-    high: float
+ASSESSMENTS: dict[str, type[AssessmentRecord]] = {
+    CLASSIFICATION: ClassificationRecord,
+    REGRESSION: RegressionRecord,
+}
 
 
-@dataclass(frozen=True)
-class ReduceRecord:
-    """One run of ``reduce``."""
+def record_of(kind: Any, content: Any) -> Any:
+    """Return JSON as the record it was: dataclasses in lists and in one another, everything else as it is.
 
-    version: str
-    table: str
-    method: str
-    components: int | float  # as asked for: so many, or a share of the variance
-    scale: str
-    missing: str | None
-    seed: int
-    how: str  # the solver, or the class of scikit-learn, and why
-    notes: list[str]
-    n_rows: int
-    columns: list[str]
-    left_out: dict[str, str]  # the other columns, each with what it is
-    kept: list[str]  # columns that were copied
-    names: list[str]  # of the columns that were made
-    principal: list[ComponentRecord]  # empty for all methods but pca
-    total_variance: float | None
-    certificate: dict[str, Any] | None
-    shown: dict[str, list[Any]]  # of some rows, evenly spaced, for the figure: the first two scores, and kept
-    shown_every: int  # these rows are every so many-th
-    seconds: dict[str, float]
-
-
-def write_text(path: str | os.PathLike, text: str) -> Path:
-    """Write a text file, whole or not at all."""
-    path = Path(path)
-    with whole_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-    return path
+    >>> record_of(ValidationRecord, {"how": "5-fold cross-validation", "n_folds": 5, "n_rows": 100})
+    ValidationRecord(how='5-fold cross-validation', n_folds=5, n_rows=100)
+    """
+    if is_dataclass(kind) and isinstance(content, dict):
+        hints = get_type_hints(kind)
+        unknown = set(content) - {entry.name for entry in fields(kind)}
+        if unknown:
+            raise ValueError(f"unknown: {sorted(unknown)}")
+        return kind(**{name: record_of(hints[name], value) for name, value in content.items()})  # type: ignore[operator]
+    if get_origin(kind) is list and isinstance(content, list):
+        return [record_of(get_args(kind)[0], part) for part in content]
+    if get_origin(kind) is tuple and isinstance(content, list):
+        return tuple(content)
+    if get_origin(kind) in (Union, UnionType) and not is_dataclass(content):
+        chosen = next((part for part in get_args(kind) if is_dataclass(part) or get_origin(part) is list), None)
+        return content if content is None or chosen is None else record_of(chosen, content)
+    return content

@@ -24,8 +24,9 @@ from eigenwood.data.genotypes import Genotypes, genotypes
 from eigenwood.data.row_blocks import Blocks
 from eigenwood.data.writing import format_of, write_rows
 from eigenwood.errors import TableError
+from eigenwood.estimators.kernel_pca import KernelPCA
 from eigenwood.estimators.pca import PCA
-from eigenwood.runs.record import ComponentRecord, ReduceRecord
+from eigenwood.runs.reduce_record import ComponentRecord, ReduceRecord
 from eigenwood.runs.reducers import METHODS, ReduceSettings, check_count, check_settings
 from eigenwood.validation.arrays import check_finite
 
@@ -101,6 +102,7 @@ def reduce(
         shown=sample.rows().to_pydict(),
         shown_every=sample.every,
         seconds={"fit": fitted - started, "writing": time.perf_counter() - fitted},
+        kernel_view=reduced.kernel_view,
     )
     return Reduction(reduced.model, record)
 
@@ -149,14 +151,16 @@ def checked(rows: Blocks, source: Any, settings: ReduceSettings) -> Blocks:
 
 def principal_parts(model: Any) -> dict[str, Any]:
     """Return what a record says of principal components."""
-    if not isinstance(model, PCA):
+    if isinstance(model, PCA):
+        variances, intervals, total = model.explained_variance_, model.explained_variance_interval_, 1.0
+    elif isinstance(model, KernelPCA):  # λ of the centred Gram matrix is n times the variance along its axis
+        variances, intervals, total = model.eigenvalues_, model.eigenvalue_interval_, float(model.n_samples_)
+    else:
         return {"principal": [], "total_variance": None, "certificate": None}
-    numbers = zip(
-        model.explained_variance_, model.explained_variance_ratio_, *model.explained_variance_interval_.T, strict=True
-    )
+    numbers = zip(variances / total, model.explained_variance_ratio_, *(intervals / total).T, strict=True)
     return {
         "principal": [ComponentRecord(*map(float, row)) for row in numbers],
-        "total_variance": float(model.total_variance_),
+        "total_variance": float(model.total_variance_) / total,
         "certificate": model.certificate_.as_dict(),
     }
 

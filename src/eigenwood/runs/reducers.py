@@ -2,7 +2,8 @@
 
     pca       streams, and holds the table in memory where it is small
     random    streams: what it multiplies with depends on the number of columns alone
-    ica, kernel-pca, autoencoder    learn from the whole table in memory, and are applied block by block
+    kernel-pca    the same: a table that is large gives some rows as landmarks, and is read again for all others
+    ica, autoencoder    learn from the whole table in memory, and are applied block by block
 
 PCA scales and fills by itself, so that its model file knows how. For the others the rows are made ready first.
 """
@@ -16,9 +17,8 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.decomposition import FastICA, KernelPCA
+from sklearn.decomposition import FastICA
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.neural_network import MLPRegressor
 from sklearn.random_projection import GaussianRandomProjection
 
 from eigenwood.core.spectral.filling import with_means
@@ -28,18 +28,21 @@ from eigenwood.data.blocks import blocks
 from eigenwood.data.genotypes import Genotypes
 from eigenwood.data.row_blocks import Blocks
 from eigenwood.errors import InputError
+from eigenwood.estimators.autoencoder import Autoencoder
+from eigenwood.estimators.kernel_pca import KernelPCA
 from eigenwood.estimators.pca import PCA
 from eigenwood.estimators.pca.input_checks import observed_means, record_columns
 from eigenwood.estimators.pca.scaling import standard_scale
 from eigenwood.estimators.watching import TIME_LIMIT, TIME_UP
+from eigenwood.runs.kernel_view import kernel_view_of
 from eigenwood.runs.names import METHOD_NAMES, SCALE_NAMES
+from eigenwood.runs.reduce_record import KernelViewRecord
 from eigenwood.validation.arrays import check_room
-from eigenwood.validation.kernels import gamma_value
 from eigenwood.validation.params import AnyOf, Choice, Nothing, Number, Rule, Seed, Share, check_values
 
 HELD_BYTES = 2**28  # a table up to this size is held in memory, where PCA has more routes to choose from
 COPIES = 3  # of the table, itself among them, that a method makes which holds it
-ICA_ROUNDS, NETWORK_ROUNDS, NETWORK_TOLERANCE = 1000, 2000, 1e-7
+ICA_ROUNDS, NETWORK_ROUNDS = 1000, 2000
 SCALES: dict[str, bool | str] = dict(zip(SCALE_NAMES, (False, True, "allele_frequency"), strict=True))
 
 
@@ -61,6 +64,7 @@ class Reduced(NamedTuple):
     model: Any
     how: str  # what was computed, in words
     notes: tuple[str, ...] = ()  # what the user should know
+    kernel_view: KernelViewRecord | None = None
 
 
 # --- principal components -------------------------------------------------------------------------
@@ -76,9 +80,8 @@ def reduce_by_pca(rows: Blocks | Genotypes, settings: ReduceSettings) -> Reduced
         time_limit=settings.time_limit,
     )
     scores = pca_scores(model, rows, settings)
-    cut = ("the time limit ended the fit; the certificate tells how exact it is",)
     how = f"the solver {model.solver_!r} ({model.solver_reason_})"
-    return Reduced(scores, model, how, cut if model.stop_reason_ == TIME_UP else ())
+    return Reduced(scores, model, how, cut_notes(model))
 
 
 def pca_scores(model: PCA, rows: Blocks | Genotypes, settings: ReduceSettings) -> Blocks:
@@ -117,42 +120,38 @@ def reduce_by_ica(rows: Blocks, settings: ReduceSettings) -> Reduced:
 
 
 def reduce_by_kernel_pca(rows: Blocks, settings: ReduceSettings) -> Reduced:
-    """Find principal components in the space of the RBF kernel."""
+    """Find principal components in the space of the RBF kernel; of a table that is large, from some of its rows."""
     ready = made_ready(rows, settings)
-    X = all_rows(ready, settings)
-    check_room("reduce", "the kernel values of all pairs of rows", 16.0 * len(X) ** 2, "--method pca streams")
-    gamma = gamma_value("reduce", "scale", X)
-    model = fit(KernelPCA(settings.components, kernel="rbf", gamma=gamma, random_state=settings.seed), X)
-    return Reduced(transformed(ready, model), model, f"scikit-learn's KernelPCA, RBF kernel with gamma = {gamma:.4g}")
+    model = KernelPCA(
+        int(settings.components),
+        kernel="rbf",
+        gamma="scale",
+        random_state=settings.seed,
+        n_jobs=-1,
+        time_limit=settings.time_limit,
+    )
+    X = few_rows(ready, settings)
+    scores = model.fit(ready).transform(ready) if X is None else transformed(ready, model.fit(X))
+    how = f"RBF kernel with gamma = {model.gamma_:.4g}, the solver {model.solver_!r} ({model.solver_reason_})"
+    return Reduced(scores, model, how, cut_notes(model), kernel_view_of(model, ready.columns))
+
+
+def cut_notes(model: Any) -> tuple[str, ...]:
+    """Return what the user should know of a fit that the time limit ended."""
+    cut = ("the time limit ended the fit; the certificate tells how exact it is",)
+    return cut if model.stop_reason_ == TIME_UP else ()
 
 
 def reduce_by_autoencoder(rows: Blocks, settings: ReduceSettings) -> Reduced:
     """Train a network to repeat each row through one narrow linear layer; what stands in that layer is the score."""
     ready = made_ready(rows, settings)
     X = all_rows(ready, settings)
-    mean, spread = X.mean(axis=0), float(X.std(axis=0).max()) or 1.0  # one spread: wide columns stay wide
-    X = (X - mean) / spread
-    model = MLPRegressor(
-        hidden_layer_sizes=(int(settings.components),),
-        activation="identity",
-        solver="lbfgs",
-        alpha=0.0,
-        max_iter=NETWORK_ROUNDS,
-        tol=NETWORK_TOLERANCE,
-        random_state=settings.seed,
-    )
-    fit(model, X, X)
-    lost = ((model.predict(X).reshape(X.shape) - X) ** 2).sum() / max(float((X**2).sum()), np.finfo(X.dtype).tiny)
-
-    def code(block: np.ndarray) -> np.ndarray:
-        return (((block - mean) / spread) @ model.coefs_[0] + model.intercepts_[0]).astype(block.dtype, copy=False)
-
-    return Reduced(
-        scored(ready, tuple(f"autoencoder{i}" for i in range(int(settings.components))), code),
-        model,
-        f"scikit-learn's MLPRegressor, {model.n_iter_} iterations; {1.0 - lost:.1%} of the variance comes through",
-        unsettled(model.n_iter_, NETWORK_ROUNDS),
-    )
+    model = Autoencoder(int(settings.components), max_iter=NETWORK_ROUNDS, random_state=settings.seed)
+    fit(model, X)
+    variance = float((((X - model.mean_) / model.scale_) ** 2).sum()) / len(X)
+    kept = 1.0 - model.error_ / max(variance, np.finfo(np.float64).tiny)
+    how = f"scikit-learn's MLPRegressor, {model.n_iter_} iterations; {kept:.1%} of the variance comes through"
+    return Reduced(transformed(ready, model), model, how, unsettled(model.n_iter_, NETWORK_ROUNDS))
 
 
 def fit(model: Any, X: np.ndarray, y: np.ndarray | None = None) -> Any:
@@ -228,7 +227,7 @@ def check_settings(settings: ReduceSettings, *, is_saved: bool = False) -> None:
         raise InputError(f"reduce: components must be an integer with method {method!r}; got {settings.components!r}.")
     if settings.missing == "em":
         raise InputError(f"reduce: missing must be None or 'mean' with method {method!r}; got 'em'.")
-    if settings.time_limit is not None:
+    if settings.time_limit is not None and method != "kernel-pca":
         raise InputError(f"reduce: time_limit must be None with method {method!r}; got {settings.time_limit!r}.")
     if is_saved:
         raise InputError(f"reduce: method must be 'pca' to be saved as a model file; got {method!r}.")

@@ -1,4 +1,4 @@
-"""Use a model that ``learn`` or ``reduce`` made: predict a table, or check its proof on the rows it learnt from."""
+"""Check the proof of a model that ``learn`` or ``reduce`` made, on the rows it learnt from."""
 
 from __future__ import annotations
 
@@ -6,58 +6,61 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from sklearn.base import is_regressor
-from sklearn.pipeline import Pipeline
 
 from eigenwood.data.blocks import blocks
 from eigenwood.data.genotypes import genotypes
 from eigenwood.data.tables import Table
-from eigenwood.estimators.registry import CLASSIFICATION, REGRESSION, verify
+from eigenwood.estimators.registry import REGRESSION, verify
+from eigenwood.estimators.words.queries import WordQueries
 from eigenwood.proofs.claim import Certificate
-from eigenwood.runs.frames import frame_for
-from eigenwood.runs.learn import rows_with_target, target_digest
+from eigenwood.runs.clock import Clock
+from eigenwood.runs.final import rows_of
+from eigenwood.runs.frames import amounts_of, frame_for, labels_of
+from eigenwood.runs.preparing import prepared, rows_with_target, target_digest
 from eigenwood.runs.record import Run
+from eigenwood.runs.replay import settings_of
 from eigenwood.runs.settings import Settings
-from eigenwood.runs.tasks import TASKS
-
-PREDICTION = "prediction"
-
-
-def predicted(model: Pipeline, table: Table) -> pa.Table:
-    """Return one prediction for every row of the table; for classes, with the score or probability of each."""
-    frame = frame_for(model, table)
-    return pa.table({PREDICTION: model.predict(frame)} | class_columns(model, frame))
-
-
-def class_columns(model: Pipeline, frame: pa.Table) -> dict[str, np.ndarray]:
-    """Return what the model can say about each class beside its prediction; of amounts there is nothing more."""
-    if hasattr(model, "decision_function"):
-        scores = np.atleast_2d(model.decision_function(frame).T)
-        labels = model.classes_[1:] if scores.shape[0] == 1 else model.classes_
-        return {f"score of {label}": row for label, row in zip(labels, scores, strict=True)}
-    if hasattr(model, "predict_proba"):
-        shares = model.predict_proba(frame).T
-        return {f"probability of {label}": row for label, row in zip(model.classes_, shares, strict=True)}
-    return {}
 
 
 def verified(
-    model: Pipeline, table: Table, target: str, run: Run | None, time_limit: float | None = None
+    model: Any, table: Table, target: str, run: Run | None, time_limit: float | None = None
 ) -> tuple[Certificate, str]:
     """Return the certificate recomputed from the table, and which rows it was recomputed on.
 
     If the run says how its table was split, and this is that table, the rows are those the model learnt from.
     """
-    task = TASKS[REGRESSION if is_regressor(model) else CLASSIFICATION]
-    whole = table.take(rows_with_target(table, target))
-    y = task.targets(whole, target)
-    rows, words = np.arange(y.size), f"all {y.size} rows with a target"
-    if run is not None and run.target == target and run.split.target_digest == target_digest(y):
-        rows = task.split(table.name, target, y, Settings(run.split.seed, run.split.test_fraction)).train
-        words = f"the {rows.size} training rows"
-    frame = frame_for(model, whole).take(rows)
-    return verify(model, frame, y[rows], time_limit=time_limit), words
+    if run is not None and run.target == target and is_table_of(run, table):
+        data = prepared(table, target, settings_of(run), Clock(0.0))  # no time for what the model does not depend on
+        learnt = rows_of(run.recipe, data.rows)
+        X, y, weights = data.rows.X.take(learnt), data.rows.y[learnt], data.rows.weights_of(learnt)
+        return verify(model, X, y, weights, time_limit=time_limit), f"the {learnt.size} training rows"
+    rows = table.take(rows_with_target(table, target, Settings()))
+    y = targets_of(rows, target, is_regressor(model))
+    return verify(model, frame_for(model, rows), y, time_limit=time_limit), f"all {y.size} rows with a target"
+
+
+def is_table_of(run: Run, table: Table) -> bool:
+    """Return whether a run learnt from this table, by the values of its target."""
+    settings = settings_of(run)
+    if settings.weights is not None and settings.weights not in table.kinds():
+        return False
+    rows = table.take(rows_with_target(table, run.target, settings))
+    return target_digest(targets_of(rows, run.target, run.task == REGRESSION)) == run.split.target_digest
+
+
+def targets_of(table: Table, target: str, are_amounts: bool) -> np.ndarray:
+    return amounts_of(table, target) if are_amounts else labels_of(table, target)
+
+
+def learns_from_text(model: Any) -> bool:
+    """Return whether a model learns from sentences."""
+    return isinstance(model, WordQueries)
+
+
+def verified_text(model: Any, source: Any, time_limit: float | None = None) -> tuple[Certificate, str]:
+    """Return the certificate of word vectors, recomputed from the text."""
+    return verify(model, source, time_limit=time_limit), "all sentences"
 
 
 def verified_rows(model: Any, source: Any, time_limit: float | None = None) -> tuple[Certificate, str]:

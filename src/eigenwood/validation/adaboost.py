@@ -74,6 +74,13 @@ def check_listed_categories(who: str, stumps: Any, categories: list) -> None:
         raise InputError(f"{who}: stumps_ must list categories of the features that they ask about.")
 
 
+def check_shares(who: str, shares: np.ndarray) -> None:
+    """Raise unless shares of rows are shares."""
+    wrong = shares[~((shares >= 0.0) & (shares <= 1.0))]
+    if wrong.size:
+        raise InputError(f"{who}: left_shares_ must be from 0 to 1; got {wrong[0]}.")
+
+
 def check_algorithm(who: str, algorithm: str, learner: Any) -> None:
     """Raise if a learner has no shares of classes where they are asked for."""
     if algorithm == REAL and not hasattr(learner, "predict_proba"):
@@ -102,3 +109,32 @@ def check_learners_or_stumps(who: str, has_stumps: bool, has_learners: bool, wan
     """Raise unless a model file has stumps where its parameters say so, and learners otherwise."""
     if (has_stumps, has_learners) != (wants_stumps, not wants_stumps):
         raise InputError(f"{who}: there must be {'stumps_' if wants_stumps else 'learners_'}, and nothing else.")
+
+
+# ---- warm starts, contributions ------------------------------------------------------------------------------------
+
+
+def check_same_rounds(who: str, are_same: bool) -> None:
+    """Raise unless the rounds there are follow from what is given now, so that others can follow them."""
+    if not are_same:
+        raise InputError(
+            f"{who}: X, y, sample_weight, estimator, algorithm, learning_rate and early_stopping must be those of "
+            "the last fit when warm_start is True; got others."
+        )
+
+
+def check_explainable(who: str, learner: Any, are_trees: bool) -> None:
+    """Raise unless learners are trees whose votes can be told by feature."""
+    if not are_trees:
+        raise InputError(
+            f"{who}: contributions need stumps, or Eigenwood's DecisionTreeClassifier, as learners; "
+            f"got {type(learner).__name__}."
+        )
+
+
+def check_has_shares(who: str, has_shares: bool) -> None:
+    """Raise if the stumps of an old model file do not know how many rows they sent to which side."""
+    if not has_shares:
+        raise InputError(
+            f"{who}: contributions need left_shares_, which old model files do not have; got one of these."
+        )

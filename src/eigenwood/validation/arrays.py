@@ -90,7 +90,11 @@ def check_weights(estimator: Any, sample_weight: Any, n_rows: int) -> np.ndarray
         raise InputError(f"{who}: sample_weight must hold numbers; got {brief(sample_weight)}.") from problem
     if weights.shape != (n_rows,):
         raise InputError(f"{who}: sample_weight must have shape ({n_rows},); got {weights.shape}.")
-    if not np.isfinite(weights).all() or weights.min() < 0:
+    if np.isfinite(weights).all() and weights.min() < 0:
+        raise InputError(
+            f"{who}: Negative values in data passed to `sample_weight`, which must be at least 0; got {weights.min()}."
+        )
+    if not np.isfinite(weights).all():
         raise InputError(f"{who}: sample_weight must be finite and at least 0; got {worst_weight(weights)}.")
     if not weights.any():
         raise InputError(f"{who}: sample_weight must hold at least one weight above zero; got only zeros.")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from eigenwood.errors import InputError
-from eigenwood.validation.arrays import one_line
+from eigenwood.validation.arrays import brief, one_line
 from eigenwood.validation.ensembles import Metric
 from eigenwood.validation.params import Number
 
 NO_INTERACTIONS, PAIRWISE = "no_interactions", "pairwise"
-NOT_MONOTONIC = ("absolute_error", "huber", "quantile")  # leaves are order statistics, which bounds do not hold
 
 
 # ---- rules of parameters ------------------------------------------------------------------------------------------
@@ -38,9 +36,7 @@ class FeatureGroups:
     def allows(self, value: Any) -> bool:
         if value is None or isinstance(value, str):
             return value in (None, NO_INTERACTIONS, PAIRWISE)
-        if not isinstance(value, (list, tuple, set)) or len(value) == 0:
-            return False
-        return all(isinstance(group, (list, tuple, set)) and all(map(is_place, group)) for group in value)
+        return isinstance(value, (list, tuple, set)) and len(value) > 0
 
     def __str__(self) -> str:
         return f"None, {NO_INTERACTIONS!r}, {PAIRWISE!r} or a list of lists of column indices"
@@ -71,10 +67,19 @@ def check_one_amount(who: str, n_columns: int) -> None:
 
 
 def check_two_classes(who: str, loss: str, n_classes: int) -> None:
-    """Raise unless a loss for two classes has two."""
+    """Raise unless a loss for two classes has two; ``loss`` is in words."""
     if n_classes != 2:
         raise InputError(
-            f"{who}: loss={loss!r} is only suitable for a binary classification problem; got {n_classes} classes."
+            f"{who}: loss={loss} is only suitable for a binary classification problem; got {n_classes} classes."
+        )
+
+
+def check_poisson(who: str, amounts: np.ndarray) -> None:
+    """Raise unless amounts can come from Poisson's distribution."""
+    if amounts.min() < 0 or amounts.sum() <= 0:
+        raise InputError(
+            f"{who}: loss='poisson' requires non-negative y and sum(y) > 0; got a least y of {amounts.min():g} "
+            f"and a sum of {amounts.sum():g}."
         )
 
 
@@ -89,18 +94,20 @@ def check_class_masses(who: str, labels: np.ndarray, codes: np.ndarray, weights:
 # ---- constraints --------------------------------------------------------------------------------------------------
 
 
-def check_bounded_loss(who: str, loss: Any, monotonic_cst: Any) -> None:
-    """Raise if values must keep an order, and the loss does not let them."""
-    if np.any(monotonic_cst) and loss in NOT_MONOTONIC:
-        raise InputError(f"{who}: monotonic_cst must be None when loss={loss!r}; got {monotonic_cst!r}.")
-
-
-def check_groups(who: str, groups: Sequence[set[int]], n_features: int) -> None:
-    """Raise unless the groups of columns that may interact are of these columns."""
-    wrong = [j for group in groups for j in group if j >= n_features]
+def check_groups(who: str, interaction_cst: Any, n_features: int) -> None:
+    """Raise unless groups of columns that may interact are of these columns."""
+    if interaction_cst is None or isinstance(interaction_cst, str):
+        return
+    if not all(isinstance(group, (list, tuple, set)) for group in interaction_cst):
+        raise InputError(
+            f"{who}: Interaction constraints must be a sequence of tuples or lists (interaction_cst); "
+            f"got {interaction_cst!r}."
+        )
+    wrong = [j for group in interaction_cst for j in group if not is_place(j) or j >= n_features]
     if wrong:
         raise InputError(
-            f"{who}: interaction_cst must hold column indices below the {n_features} columns of X; got {wrong[0]}."
+            f"{who}: Interaction constraints must consist of integer indices in [0, n_features - 1] = "
+            f"[0, {n_features - 1}], specifying the position of features, here columns of X; got {wrong[0]!r}."
         )
 
 
@@ -110,11 +117,18 @@ def check_groups(who: str, groups: Sequence[set[int]], n_features: int) -> None:
 def check_validation_set(who: str, X_val: Any, y_val: Any, sample_weight_val: Any, early_stopping: Any) -> None:
     """Raise unless all that is needed for validation is given, or nothing."""
     if (X_val is None) != (y_val is None):
-        raise InputError(f"{who}: X_val and y_val must be given together; got only one of them.")
+        given, lacking = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
+        raise InputError(
+            f"{who}: {given} is provided, but {lacking} was not provided: X_val and y_val must be given together; "
+            "got only one of them."
+        )
     if X_val is None and sample_weight_val is not None:
         raise InputError(f"{who}: sample_weight_val must be given with X_val and y_val; got it alone.")
     if X_val is not None and early_stopping is False:
-        raise InputError(f"{who}: X_val must be None when early_stopping is False; got rows to stop by.")
+        raise InputError(
+            f"{who}: X_val and y_val are passed to fit while at the same time early_stopping is False: X_val must be "
+            "None then; got rows to stop by."
+        )
 
 
 def check_held_out(who: str, n_learn: int, n_held_out: int, are_all_classes: bool) -> None:
@@ -152,7 +166,7 @@ def check_gradients(who: str, given: Any, n_rows: int) -> tuple[np.ndarray, np.n
     """Return gradient and hessian of a custom loss as finite numbers, one for each row."""
     if not isinstance(given, tuple) or len(given) != 2:
         raise InputError(f"{who}: loss must return gradient and hessian as a tuple; got {type(given).__name__}.")
-    parts = [np.asarray(part, dtype=np.float64) for part in given]
+    parts = [as_gradients(who, name, part) for name, part in zip(("gradient", "hessian"), given, strict=True)]
     for name, part in zip(("gradient", "hessian"), parts, strict=True):
         if part.shape != (n_rows,):
             raise InputError(f"{who}: loss must return a {name} of shape ({n_rows},); got {part.shape}.")
@@ -161,6 +175,23 @@ def check_gradients(who: str, given: Any, n_rows: int) -> tuple[np.ndarray, np.n
     if parts[1].min() < 0:
         raise InputError(f"{who}: loss must return a hessian of at least 0; got {parts[1].min():g}.")
     return parts[0], parts[1]
+
+
+def as_gradients(who: str, name: str, given: Any) -> np.ndarray:
+    """Return what a custom loss gives as real numbers."""
+    try:
+        numbers = np.asarray(given)
+        if numbers.dtype.kind != "c":
+            return numbers.astype(np.float64)
+    except (ValueError, TypeError):
+        pass
+    raise InputError(f"{who}: loss must return a {name} of real numbers; got {brief(given)}.")
+
+
+def check_one_share(who: str, loss: Any, quantiles: np.ndarray) -> None:
+    """Raise if a loss that has one share is given several."""
+    if loss == "huber" and quantiles.size > 1:
+        raise InputError(f"{who}: alpha must be one number when loss='huber'; got {quantiles.tolist()}.")
 
 
 def check_init_scores(who: str, scores: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -185,7 +216,10 @@ def check_init_takes_weights(who: str, init: Any, takes_weights: bool) -> None:
 def check_init_method(who: str, init: Any, method: str) -> None:
     """Raise if an estimator to begin with does not predict what boosting begins with."""
     if hasattr(init, "fit") and not hasattr(init, method):
-        raise InputError(f"{who}: init must be an estimator with {method}; got {type(init).__name__}.")
+        raise InputError(
+            f"{who}: The 'init' parameter of {who} must be a str among {{'zero'}}, None or an object implementing "
+            f"'fit' and '{method}'; got {init if isinstance(init, type) else type(init).__name__}."
+        )
 
 
 def check_init_with_warm_start(who: str, init: Any, warm_start: bool) -> None:

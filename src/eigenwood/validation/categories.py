@@ -102,18 +102,33 @@ def mixed_frame(estimator: Any, frame: nw.DataFrame, chosen: Any, known: list[La
             f"{who}: X must have at least 1 row and 1 column; got {frame.shape[0]} rows and {frame.shape[1]} columns "
             "(minimum of 1 is required)."
         )
-    columns = list(frame.iter_columns())
+    names, dtypes = frame.columns, list(frame.schema.values())
     if known is None:
-        named = [column.name for column in columns]
-        wanted = chosen_columns(who, chosen, named, len(columns))
+        wanted = chosen_columns(who, chosen, names, len(names))
         if isinstance(chosen, str):
-            wanted = {j for j, column in enumerate(columns) if is_category(column.dtype)}
-        known = [learnt(who, column) if j in wanted else None for j, column in enumerate(columns)]
-    single = all(column.dtype == nw.Float32 for column in columns)
-    rows = np.empty((len(frame), len(columns)), dtype=np.float32 if single else np.float64)
-    for j, (column, labels) in enumerate(zip(columns, known, strict=True)):
-        rows[:, j] = numbers(who, column) if labels is None else codes_of(who, column, labels)
+            wanted = {j for j, dtype in enumerate(dtypes) if is_category(dtype)}
+        known = [learnt(who, frame[:, j]) if j in wanted else None for j in range(len(names))]
+    single = all(dtype == nw.Float32 for dtype in dtypes)
+    rows = np.empty((len(frame), len(names)), dtype=np.float32 if single else np.float64)
+    floats = float_columns(frame, dtypes)
+    for j, labels in enumerate(known):
+        if labels is not None:
+            rows[:, j] = codes_of(who, frame[:, j], labels)
+        else:
+            rows[:, j] = floats[j] if j in floats else numbers(who, frame[:, j])
     return Mixed(rows, known)
+
+
+def float_columns(frame: nw.DataFrame, dtypes: list[Any]) -> dict[int, np.ndarray]:
+    """Return the floats of an Arrow table by place, NaN where one is missing.
+
+    Through narwhals each column takes a tenth of a millisecond: a second for ten thousand of them.
+    """
+    table = frame.to_native()
+    if not nw.dependencies.is_pyarrow_table(table):
+        return {}
+    are_floats = [dtype in (nw.Float32, nw.Float64) for dtype in dtypes]
+    return {j: table.column(j).to_numpy() for j, is_float in enumerate(are_floats) if is_float}
 
 
 def is_category(dtype: Any) -> bool:
@@ -153,8 +168,8 @@ def chosen_columns(who: str, chosen: Any, names: Iterable[str] | None, n_columns
     if values and all(isinstance(value, (bool, np.bool_)) for value in values):
         if len(values) != n_columns:
             raise InputError(
-                f"{who}: categorical_features must have one truth value for each of {n_columns} columns; "
-                f"got {len(values)}."
+                f"{who}: categorical_features set as a boolean mask must have shape (n_features,), here "
+                f"({n_columns},); got ({len(values)},)."
             )
         return {j for j, value in enumerate(values) if value}
     known = [] if names is None else list(names)
@@ -165,8 +180,23 @@ def chosen_columns(who: str, chosen: Any, names: Iterable[str] | None, n_columns
         elif not isinstance(value, str) and -n_columns <= value < n_columns:
             places.add(int(value) % n_columns)
         else:
-            raise InputError(f"{who}: categorical_features must name columns of X; got {value!r}.")
+            raise unknown_column(who, value, names is not None)
     return places
+
+
+def unknown_column(who: str, value: Any, has_names: bool) -> InputError:
+    """Return what to say of a column that is not there."""
+    if not isinstance(value, str):
+        return InputError(f"{who}: categorical_features must name columns of X; got {value!r}.")
+    if has_names:
+        return InputError(
+            f"{who}: categorical_features has an item value {value!r} which is not a valid feature name of the "
+            "training data."
+        )
+    return InputError(
+        f"{who}: instead of {value!r}, categorical_features should be passed as an array of integers or as a boolean "
+        "mask when the model is fitted on data without feature names."
+    )
 
 
 def learnt(who: str, column: nw.Series) -> Labels:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+import numpy as np
+
 from eigenwood.errors import InputError
 
 MOST_TERMS = 2**31 - 1
@@ -38,3 +40,9 @@ def check_term_names(who: str, names: Sequence[str], known: Collection[str]) -> 
     unknown = [name for name in names if name not in known]
     if unknown:
         raise InputError(f"{who}: names must be from get_feature_names_out(); got {unknown[0]!r}.")
+
+
+def check_scale(who: str, scale: np.ndarray) -> None:
+    """Raise unless columns are divided by numbers above 0."""
+    if (scale <= 0.0).any():
+        raise InputError(f"{who}: scale_ must hold numbers above 0; got {scale.min()}.")

@@ -17,13 +17,17 @@ from eigenwood.errors import InputError
 from eigenwood.validation.state import Sizes, agreed
 from eigenwood.validation.targets import LARGEST_AMOUNT
 
-SHARES, MEANS, COUNTS, MEDIANS = (0, 1, 2), (3,), (4,), (5,)  # what the values of a criterion of the core are
+MEANS, COUNTS, MEDIANS = (
+    (3,),
+    (4,),
+    (5,),
+)  # what the values of a criterion of the core are; of all others, shares of classes
 BITS, INDEX = ("uint8",), ("int64",)
 WHOLE = ("uint8", "uint16", "uint32")
 NUMBERS = (*WHOLE, "float32", "float64")
 MOST_NODES = 2**31 - 1  # a node has an int32 as its number,
 MOST_TREE_NODES = 2**30 - 1  # and the way to the right, twice, another
-ROUNDING = 1e-6  # of shares that sum to 1
+SHARE_ROUNDING = 1e-6  # of shares that sum to 1
 LARGEST_MEAN = 2.0 * LARGEST_AMOUNT  # a mean may be rounded up
 
 
@@ -90,7 +94,7 @@ class ForestNodes:
 
     n_features: str
     n_values: str
-    criteria: tuple[int, ...] = (*SHARES, *MEANS, *COUNTS, *MEDIANS)
+    criteria: tuple[int, ...]
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         return next((problem for problem in self._problems(value, sizes) if problem), None)
@@ -110,7 +114,7 @@ class ForestNodes:
         yield values_problem(forest, counts)
         if not agreed((self.n_values,), forest.value.shape[1:], sizes):
             yield f"must have {sizes[self.n_values]} values for each leaf; got {forest.value.shape[1]}"
-        yield shares_problem(forest) if int(forest.criterion[0]) in SHARES else means_problem(forest)
+        yield shares_problem(forest) if gives_shares(int(forest.criterion[0])) else means_problem(forest)
         yield impurities_problem(forest, counts)
         yield bits_problem(forest, counts)
 
@@ -121,6 +125,11 @@ class ForestNodes:
         return None if code in known else f"must have a criterion among {', '.join(map(str, known))}; got {code}"
 
 
+def gives_shares(criterion: int) -> bool:
+    """Return whether the values of leaves are shares of classes."""
+    return criterion not in (*MEANS, *COUNTS, *MEDIANS)
+
+
 def counts_of(forest: Any) -> Counts:
     """Return how many there are of everything, if the trees are as long as they say."""
     n_trees, n_nodes, code = forest.node_start.size - 1, int(forest.node_start[-1]), int(forest.criterion[0])
@@ -128,7 +137,7 @@ def counts_of(forest: Any) -> Counts:
     n_leaves = n_nodes - n_questions
     inner_too = bool(forest.bounded[0]) or code in MEDIANS  # these do not add up from leaves
     n_valued = n_nodes if inner_too else n_leaves
-    n_impurities = 0 if code in SHARES and not inner_too else n_valued
+    n_impurities = 0 if gives_shares(code) and not inner_too else n_valued
     return Counts(n_trees, n_nodes, n_questions, n_leaves, n_valued, n_impurities)
 
 
@@ -259,7 +268,7 @@ def values_problem(forest: Any, counts: Counts) -> str | None:
 def shares_problem(forest: Any) -> str | None:
     """Return whether values are no shares of classes, output by output."""
     sums = np.add.reduceat(forest.value, forest.output_start[:-1], axis=1, dtype=np.float64)
-    is_right = forest.value.min() >= 0 and (abs(sums - 1.0) <= ROUNDING).all()
+    is_right = forest.value.min() >= 0 and (abs(sums - 1.0) <= SHARE_ROUNDING).all()
     return None if is_right else "must have shares of classes from 0 to 1 that sum to 1"
 
 

@@ -14,6 +14,7 @@ from eigenwood.validation.params import Number, check_values
 BLOCK_ENTRIES = 65536
 SLAB_ROWS = 512
 LEAST_SPREAD = 1e-300  # of which 1 / spread is a number, and whose digits are not lost
+NO_MERCER = 1e-6  # a share of k(x, x) that may be missing by rounding, in float64
 SYMMETRY = 1e-6  # what k(x, z) and k(z, x) may differ by, as a share of the largest value
 
 
@@ -34,7 +35,7 @@ def gamma_value(who: str, gamma: str | float, X: Any, weights: np.ndarray | None
 
 
 def gamma_from_s(s: float) -> float:
-    """Return gamma for deck C's scale s: exp(-‖x-z‖²/s²).
+    """Return gamma for the kernel lecture's scale s: exp(-‖x-z‖²/s²).
 
     >>> gamma_from_s(2.0)
     0.25
@@ -44,7 +45,7 @@ def gamma_from_s(s: float) -> float:
 
 
 def gamma_from_sigma(sigma: float) -> float:
-    """Return gamma for deck A's width sigma: exp(-‖x-z‖²/2σ²).
+    """Return gamma for the PCA and boosting lecture's width sigma: exp(-‖x-z‖²/2σ²).
 
     >>> gamma_from_sigma(2.0)
     0.125
@@ -55,7 +56,7 @@ def gamma_from_sigma(sigma: float) -> float:
 
 def _variance(X: Any, weights: np.ndarray | None) -> float:
     """Return the variance of all entries of X, in float64: first the mean, then the squares around it."""
-    weights = np.ones(X.shape[0]) if weights is None else weights
+    weights = np.ones(X.shape[0]) if weights is None else weights / weights.max()  # the same bits if all are equal
     n_entries = weights.sum() * X.shape[1]
     mean = weights @ np.asarray(X.sum(axis=1, dtype=np.float64)).ravel() / n_entries
     if not sparse.issparse(X):
@@ -168,11 +169,39 @@ def check_symmetric(who: str, K: np.ndarray, what: str, places: np.ndarray | Non
 
 
 def check_support_vectors(
-    who: str, is_precomputed: bool, support: np.ndarray, vectors_shape: tuple[int, ...], n_features: int
+    who: str,
+    is_precomputed: bool,
+    support: np.ndarray,
+    vectors_shape: tuple[int, ...],
+    n_features: int,
+    name: str = "support_vectors_",
 ) -> None:
     """Raise unless the support vectors of a model file are as many and as wide as it says; none if precomputed."""
     expected = (0, 0) if is_precomputed else (support.size, n_features)
     if vectors_shape != expected:
-        raise InputError(f"{who}: support_vectors_ must have shape {expected}; got {vectors_shape}.")
+        raise InputError(f"{who}: {name} must have shape {expected}; got {vectors_shape}.")
     if is_precomputed and support.size and support.max() >= n_features:
         raise InputError(f"{who}: support_ must be below {n_features}; got {support.max()}.")
+
+
+def check_different_support(who: str, support: np.ndarray) -> None:
+    """Raise unless no row is among the support vectors of a model file twice."""
+    if np.unique(support).size < support.size:
+        raise InputError(f"{who}: support_ must hold different rows; got one twice.")
+
+
+def check_mercer_residual(who: str, lowest: float) -> None:
+    """Raise where a factorisation met something that no Mercer kernel has; ``lowest`` is a share of k(x, x)."""
+    if lowest < -NO_MERCER:
+        raise InputError(
+            f"{who}: kernel must be a Mercer kernel, whose matrices have no eigenvalue below 0; got one that leaves "
+            f"{lowest:.2g} of a k(x, x)."
+        )
+
+
+def definite_factor(who: str, K: np.ndarray) -> np.ndarray:
+    """Return the lower Cholesky factor of the kernel matrix of the support vectors of a model file."""
+    try:
+        return np.linalg.cholesky(K)
+    except np.linalg.LinAlgError:
+        raise InputError(f"{who}: support_ must hold rows that none of the others explains.") from None

@@ -159,6 +159,32 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Keywords:
+    """Keyword arguments for a function of the user's."""
+
+    def allows(self, value: Any) -> bool:
+        return isinstance(value, dict) and all(isinstance(name, str) for name in value)
+
+    def __str__(self) -> str:
+        return "a dict of names and values"
+
+
+@dataclass(frozen=True)
+class ColumnWords:
+    """A dict of columns, each with one of a few words."""
+
+    options: tuple[str, ...]
+
+    def allows(self, value: Any) -> bool:
+        return isinstance(value, dict) and all(
+            isinstance(name, str) and Choice(self.options).allows(word) for name, word in value.items()
+        )
+
+    def __str__(self) -> str:
+        return f"a dict of column names, each with {Choice(self.options)}"
+
+
+@dataclass(frozen=True)
 class Seed:
     """What scikit-learn takes as ``random_state``."""
 

@@ -86,12 +86,12 @@ def check_no_weights_left(weights: np.ndarray, n_rows: int) -> None:
 # --- columns --------------------------------------------------------------------------------------
 
 
-def check_column_names(columns: tuple[str, ...], n_features: int, known: Any) -> None:
+def check_column_names(columns: tuple[str, ...], n_features: int, known: Any, who: str = WHO) -> None:
     """Raise unless a stream has the columns of fit; x0, x1, … are no names."""
     if len(columns) != n_features:
-        raise InputError(f"{WHO}: X must have {n_features} columns, as in fit; got {len(columns)}.")
+        raise InputError(f"{who}: X must have {n_features} columns, as in fit; got {len(columns)}.")
     if known is not None and not are_unnamed(columns) and tuple(known) != columns:
-        raise InputError(f"{WHO}: X must have the columns of fit in their order; got other names.")
+        raise InputError(f"{who}: X must have the columns of fit in their order; got other names.")
 
 
 def are_unnamed(columns: tuple[str, ...]) -> bool:
@@ -115,11 +115,11 @@ def check_score_columns(n_columns: int, n_components: int) -> None:
         raise InputError(f"{WHO}: X must have {n_components} columns; got {n_columns}.")
 
 
-def check_output_of_blocks(container: str) -> None:
+def check_output_of_blocks(container: str, who: str = WHO) -> None:
     """Raise where ``set_output`` asks for frames: scores of blocks are blocks, and a frame would hold all of them."""
     if container != "default":
         raise InputError(
-            f"{WHO}: set_output must be 'default' for blocks, whose scores are blocks with names in .columns; "
+            f"{who}: set_output must be 'default' for blocks, whose scores are blocks with names in .columns; "
             f"got {container!r}."
         )
 

@@ -57,6 +57,18 @@ class Array:
 
 
 @dataclass(frozen=True)
+class VectorOrTable:
+    """Floats of one column, as a vector, or of several, as a table."""
+
+    size: str
+    n_columns: str
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        shape = (self.size,) if isinstance(value, np.ndarray) and value.ndim == 1 else (self.size, self.n_columns)
+        return Array("f", shape).problem(value, sizes)
+
+
+@dataclass(frozen=True)
 class Labels:
     """Different labels: two or more classes in order (numbers, truth values, strings), or ``text_only``."""
 
@@ -84,6 +96,22 @@ class Labels:
         if classes.dtype.kind == "f" and not np.isfinite(classes).all():
             return "must be finite; got NaN or infinity"
         return None if (np.unique(classes) == classes).all() else "must be in order"
+
+
+@dataclass(frozen=True)
+class Words:
+    """An array of strings, each one of a few."""
+
+    size: str
+    options: tuple[str, ...]
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        if not isinstance(value, np.ndarray) or value.dtype.kind != "U":
+            return "must be an array of strings"
+        others = [word for word in value.flat if word not in self.options]
+        if others:
+            return f"must hold {', '.join(map(repr, self.options))}; got {str(others[0])!r}"
+        return None if agreed((self.size,), value.shape, sizes) else f"must have shape ({self.size},)"
 
 
 @dataclass(frozen=True)
@@ -153,6 +181,14 @@ class Models:
         if not isinstance(value, list) or not value or not all(hasattr(model, "predict") for model in value):
             return "must be a list of at least 1 model"
         return None if agreed((self.size,), (len(value),), sizes) else f"must hold {sizes[self.size]} models"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted model, which has passed the rules of its own class."""
+
+    def problem(self, value: Any, sizes: Sizes) -> str | None:
+        return None if hasattr(value, "predict") else f"must be a model; got {type(value).__name__}"
 
 
 @dataclass(frozen=True)

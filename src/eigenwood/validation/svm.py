@@ -7,29 +7,31 @@ from collections.abc import Iterable
 import numpy as np
 
 from eigenwood.errors import InputError
+from eigenwood.validation.kernels import check_different_support
 
 LEAST_COST, LARGEST_COST = 1e-150, 1e150  # whose squares are numbers
 ONE_AGAINST_ONE, ONE_AGAINST_REST = SHAPES = ("ovo", "ovr")
 
 
-def check_costs(who: str, costs_of_problems: Iterable[np.ndarray]) -> None:
+def check_costs(
+    who: str, costs_of_problems: Iterable[np.ndarray], least: float = LEAST_COST, largest: float = LARGEST_COST
+) -> None:
     """Raise unless what a row costs in each problem has a square that is a number."""
     for costs in costs_of_problems:
         for cost in (costs.min(), costs.max()):
-            if not LEAST_COST <= cost <= LARGEST_COST:
+            if not least <= cost <= largest:
                 raise InputError(
-                    f"{who}: C times the weight of a row must be from {LEAST_COST:g} to {LARGEST_COST:g}; got "
-                    f"{cost:.2g}."
+                    f"{who}: C times the weight of a row must be from {least:g} to {largest:g}; got {cost:.2g}."
                 )
 
 
-def check_class_factors(labels: np.ndarray, factors: np.ndarray) -> np.ndarray:
+def check_class_factors(who: str, labels: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """Return the weight of each class, above 0; it is NaN for a class of the model without any row."""
     for label, factor in zip(labels.tolist(), factors, strict=True):
         if np.isnan(factor):
-            raise InputError(f"SVC: y must hold all classes of the model; got none of {label!r}.")
+            raise InputError(f"{who}: y must hold all classes of the model; got none of {label!r}.")
         if factor == 0.0:
-            raise InputError(f"SVC: class_weight must be above 0 for every class; got 0 for {label!r}.")
+            raise InputError(f"{who}: class_weight must be above 0 for every class; got 0 for {label!r}.")
     return factors
 
 
@@ -53,8 +55,15 @@ def check_fitted_problems(
     n_problems = max(1, n_groups * (n_groups - 1) // 2)
     if shape != (max(1, n_groups - 1), int(n_support.sum())) or n_intercepts != n_problems:
         raise InputError(f"{who}: dual_coef_, n_support_ and intercept_ must be of the same problems.")
-    if np.unique(support).size < support.size:
-        raise InputError(f"{who}: support_ must hold different rows; got one twice.")
+    check_different_support(who, support)
+
+
+def check_landmarks(who: str, is_complete: bool, landmarks: np.ndarray | None) -> None:
+    """Raise unless a model file has all that belongs to landmarks, or nothing of it."""
+    if not is_complete:
+        raise InputError(f"{who}: landmarks_, landmark_vectors_ and landmark_coef_ must be there together.")
+    if landmarks is not None and np.unique(landmarks).size < landmarks.size:
+        raise InputError(f"{who}: landmarks_ must hold different rows; got one twice.")
 
 
 def check_fitted_end(who: str, fit_status: int, converged: bool, stop_reason: str, finished: str) -> None:

@@ -31,7 +31,7 @@ def check_monotonic_cst(
     """Raise unless monotonic constraints can be kept; ``categories`` are those of each column, None for numbers."""
     if monotonic_cst is None:
         return
-    signs, n_features = np.asarray(monotonic_cst), len(categories)
+    directions, n_features = np.asarray(monotonic_cst), len(categories)
     if n_outputs > 1:
         raise InputError(f"{who}: Monotonicity constraints are not supported with multiple outputs; got {n_outputs}.")
     if class_lists and class_lists[0].size > 2:
@@ -39,13 +39,16 @@ def check_monotonic_cst(
             f"{who}: Monotonicity constraints are not supported with multiclass classification; "
             f"got {class_lists[0].size} classes."
         )
-    if signs.size != n_features:
+    if directions.size != n_features:
         raise InputError(
-            f"{who}: monotonic_cst has shape {signs.shape[0]} but the input data X has {n_features} features; "
+            f"{who}: monotonic_cst has shape {directions.shape[0]} but the input data X has {n_features} features; "
             "it must have one entry for each."
         )
-    if any(labels is not None and sign != 0 for labels, sign in zip(categories, signs, strict=True)):
-        raise InputError(f"{who}: monotonic_cst must be 0 for a category; got another sign.")
+    if any(labels is not None and sign != 0 for labels, sign in zip(categories, directions, strict=True)):
+        raise InputError(
+            f"{who}: Categorical features cannot have monotonic constraints: monotonic_cst must be 0 for a category; "
+            "got another sign."
+        )
 
 
 # ---- pruning ------------------------------------------------------------------------------------------------------
@@ -69,6 +72,14 @@ def check_rows_to_prune(who: str, prune: str, n_rows: int) -> None:
     """Raise unless there are rows enough to learn from some of them and to prune by others."""
     if n_rows < 2:
         raise InputError(f"{who}: prune={prune!r} needs at least 2 rows; got {n_rows}.")
+
+
+def check_was_pruned(who: str, prune: str | None, curve: np.ndarray) -> None:
+    """Raise unless a fitted tree has a pruning curve."""
+    if curve.size == 0:
+        raise InputError(
+            f"{who}: the model must be pruned by 'validation' or 'cost_complexity_cv'; got prune={prune!r}."
+        )
 
 
 def check_pruning_curve(who: str, prune: str | None, curve: np.ndarray) -> None:

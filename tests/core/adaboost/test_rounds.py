@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
+from numba import config
 from scipy import sparse
 
 from eigenwood.core.adaboost.rounds import GOES_ON, NO_EDGE, PERFECT, stump_steps
-from eigenwood.core.adaboost.stumps import part_of_stumps, stump_votes
+from eigenwood.core.adaboost.stumps import Stumps, part_of_stumps, stump_votes
 from eigenwood.core.adaboost.table import coded_dense, coded_sparse
 from eigenwood.core.adaboost.weights import integer_weights
+from eigenwood.core.adaboost.workspace import new_boosting
+from eigenwood.core.crew import taken_task
 from tests.naive import adaboost as naive
 
+COMPILED = not config.DISABLE_JIT
 
-def boosted(X, y, weights=None, n_rounds=6, learning_rate=1.0, n_categories=None, rare_share=0.5, seconds=0.03):
-    """Return the last step of a fit to dense or sparse rows."""
+
+class Got(NamedTuple):
+    """What a fit comes to."""
+
+    stumps: Stumps
+    errors: np.ndarray
+    alphas: np.ndarray
+    train_errors: np.ndarray
+    min_margins: np.ndarray
+    margins: np.ndarray
+    end: int
+
+
+def boosted(
+    X, y, weights=None, n_rounds=6, learning_rate=1.0, n_categories=None, rare_share=0.5, n_threads=1, seconds=0.03
+):
+    """Return what a fit to dense or sparse rows comes to."""
     counts = integer_weights(np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float))
     if sparse.issparse(X):
         coded = coded_sparse(X.tocsc())
     else:
-        coded = coded_dense(X, np.full(X.shape[1], -1) if n_categories is None else n_categories, rare_share, 1)
+        coded = coded_dense(X, np.full(X.shape[1], -1) if n_categories is None else n_categories, rare_share, n_threads)
     n_classes = int(y.max()) + 1
-    *_, last = stump_steps(*coded, y, counts, n_classes, n_rounds, learning_rate, seconds)
-    return last
+    b = new_boosting(coded.table, y, counts, n_classes, n_threads)
+    *_, last = stump_steps(b, coded.values, n_rounds, learning_rate, seconds)
+    return Got(last.stumps(), *last.rounds[2:], last.margins, last.end)
+
+
+def assert_same(one, other):
+    """Fail unless two fits come to the same, to the last bit."""
+    for left, right in zip((*one.stumps, *one[1:]), (*other.stumps, *other[1:]), strict=True):
+        np.testing.assert_array_equal(left, right)
 
 
 def case(seed, n_classes, holes=0.0, n_rows=40):
@@ -61,10 +89,61 @@ def test_any_storage_of_columns_gives_the_same(n_classes):
     stored, rare = (boosted(X, y, weights, rare_share=share) for share in (0.0, 1.0))
     sparse_one = boosted(sparse.csr_array(X), y, weights)
     for other in (rare, sparse_one):
-        for one, another in zip(stored.stumps, other.stumps, strict=True):
-            np.testing.assert_array_equal(one, another)
-        np.testing.assert_array_equal(stored.errors, other.errors)
-        np.testing.assert_array_equal(stored.margins, other.margins)
+        assert_same(stored, other)
+
+
+def one_hot_rows(n_rows, seed=0):
+    """Return rows with numbers, and two categories as columns of zeros and ones; most of the second are alike."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.integers(0, 4, size=n_rows), rng.integers(0, 30, size=n_rows) % 12
+    X = np.column_stack([rng.normal(size=(n_rows, 3)).round(2), np.eye(4)[first], np.eye(12)[second]])
+    return X, X[:, 0] + (first == 1) - (second == 3) + 0.5 * rng.normal(size=n_rows)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_columns_that_exclude_each_other_become_one(n_classes, monkeypatch):
+    """Stumps are the same with bundles and without them."""
+    X, score = one_hot_rows(400)
+    y = np.digitize(score, np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1]))
+    table = coded_dense(X, np.full(19, -1), 0.5, 1).table
+    assert table.column.tolist() == [0, 1, 2, *[3] * 4, *[4] * 12]
+    assert table.entries.size == 0
+    bundled = boosted(X, y, n_rounds=30)
+    monkeypatch.setattr("eigenwood.core.adaboost.packing.WORTH_A_COLUMN", np.inf)
+    assert coded_dense(X, np.full(19, -1), 0.5, 1).table.column.max() == 2
+    assert_same(bundled, boosted(X, y, n_rounds=30))
+    assert len(set(bundled.stumps.feature.tolist()) & set(range(3, 19))) > 1
+
+
+def test_neighbours_with_an_entry_in_the_same_row_are_no_bundle():
+    X = np.zeros((12, 4))
+    X[:5, 0], X[5:8, 1], X[7:12, 2], X[:4, 3] = 1.0, 1.0, 1.0, 1.0  # row 7 has two entries
+    assert coded_dense(X, np.full(4, -1), 0.5, 1).table.column.tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_any_number_of_threads_gives_the_same_bits(n_classes):
+    """Of dense columns and of rare entries, in more than one block of rows and of features."""
+    n_rows = 9_000 if COMPILED else 200
+    X, score = one_hot_rows(n_rows)
+    X[:, 1:3] = np.random.default_rng(1).normal(size=(n_rows, 2))
+    X = np.column_stack([X, np.random.default_rng(2).random((n_rows, 6)) < 0.02])
+    y = np.digitize(score, np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1]))
+    rounds = 40 if COMPILED else 4
+    one = boosted(X, y, n_rounds=rounds)
+    for n_threads in (2, 3):
+        assert_same(one, boosted(X, y, n_rounds=rounds, n_threads=n_threads))
+
+
+def test_a_helper_without_memory_ends_the_rounds_with_its_error(monkeypatch):
+    def fail(b, thread):
+        if taken_task(b.job.crew, thread) >= 0:
+            raise MemoryError("for a task")
+
+    monkeypatch.setattr("eigenwood.core.adaboost.rounds.help_stumps", fail)
+    X, score = one_hot_rows(9_000)
+    with pytest.raises(MemoryError, match="for a task"):
+        boosted(X, (score > 0).astype(int), n_rounds=2000 if COMPILED else 5, n_threads=2, seconds=10.0)
 
 
 def test_a_sparse_column_may_have_missing_numbers_and_no_zeros():
@@ -74,8 +153,7 @@ def test_a_sparse_column_may_have_missing_numbers_and_no_zeros():
     X[:, 1] = rng.integers(1, 4, size=60)
     y = (np.nan_to_num(X).sum(axis=1) + rng.normal(size=60) > 1.0).astype(int)
     dense, given = boosted(X, y, n_rounds=10), boosted(sparse.csr_array(X), y, n_rounds=10)
-    for one, another in zip(dense.stumps, given.stumps, strict=True):
-        np.testing.assert_array_equal(one, another)
+    assert_same(dense, given)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -94,8 +172,8 @@ def test_renewed_weights_change_nothing_but_rounding():
     step = boosted(X, y, n_rounds=300)
     D = np.ones(200) / 200
     votes = stump_votes_of_each(step.stumps, X)
-    for said, error, alpha in zip(votes, step.errors, step.alphas, strict=True):
-        wrong = said != y
+    for pred, error, alpha in zip(votes, step.errors, step.alphas, strict=True):
+        wrong = pred != y
         assert D[wrong].sum() == pytest.approx(error, rel=1e-6)
         D = D * np.exp(alpha * wrong)
         D /= D.sum()
@@ -125,8 +203,7 @@ def test_margins_are_those_of_the_votes(n_classes):
 def test_calls_may_be_long_or_short():
     X, y, _ = case(6, 2)
     one, many = boosted(X, y, n_rounds=30, seconds=10.0), boosted(X, y, n_rounds=30, seconds=0.0)
-    for left, right in zip((*one.stumps, *one[1:6]), (*many.stumps, *many[1:6]), strict=True):
-        np.testing.assert_array_equal(left, right)
+    assert_same(one, many)
 
 
 def test_categories_go_where_they_weigh_more():

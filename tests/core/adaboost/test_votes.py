@@ -1,4 +1,5 @@
-"""Rounds with any learner: deck C's numbers for shares, SAMME's for classes, and the bounds of AdaBoost.MH."""
+"""Rounds with any learner: the kernel lecture's numbers for shares, SAMME's for classes, and the bounds of
+AdaBoost.MH."""
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ def as_pairs(h):
 def test_real_rounds_are_those_of_deck_c():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, size=30)
-    said = [np.clip(0.4 * (2 * y - 1) + rng.normal(scale=0.5, size=30), -1, 1) for _ in range(4)]
-    X = np.array(said).T.tolist()
+    pred = [np.clip(0.4 * (2 * y - 1) + rng.normal(scale=0.5, size=30), -1, 1) for _ in range(4)]
+    X = np.array(pred).T.tolist()
     learners = [lambda row, t=t: row[t] for t in range(4)]
     edges, alphas = naive.real_rounds(X, (2 * y - 1).tolist(), learners)
     votes = Votes(y, np.ones(30), 2, 1.0, real=True)
-    told = [votes.add(as_pairs(h)) for h in said]
+    told = [votes.add(as_pairs(h)) for h in pred]
     np.testing.assert_allclose([one.edge for one in told], edges, rtol=1e-12)
     np.testing.assert_allclose([one.alpha / 2 for one in told], alphas, rtol=1e-12)
     error = np.mean(votes.margins() <= 0)
@@ -40,10 +41,10 @@ def test_the_bound_holds(n_classes, real):
     y, mass = rng.integers(0, n_classes, size=50), rng.integers(1, 5, size=50).astype(float)
     votes, product = Votes(y, mass, n_classes, 1.0, real), 1.0
     for _ in range(8):
-        said = rng.uniform(-1, 1, size=(50, n_classes)) + 0.5 * np.where(np.arange(n_classes) == y[:, None], 1, -1)
-        said = np.clip(said, -1, 1) if real else np.where(said == said.max(axis=1, keepdims=True), 1.0, -1.0)
+        pred = rng.uniform(-1, 1, size=(50, n_classes)) + 0.5 * np.where(np.arange(n_classes) == y[:, None], 1, -1)
+        pred = np.clip(pred, -1, 1) if real else np.where(pred == pred.max(axis=1, keepdims=True), 1.0, -1.0)
         before = votes.row_weights()
-        told = votes.add(said)
+        told = votes.add(pred)
         product *= told.normalizer
         assert before.sum() == pytest.approx(1.0)
         assert told.train_error <= product * (math.sqrt(n_classes - 1) if real else 1.0) + 1e-12

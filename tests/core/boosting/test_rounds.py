@@ -6,6 +6,7 @@ from numba import config
 from numpy.testing import assert_allclose, assert_array_equal
 
 from eigenwood.core.boosting.rounds import BoostingRun
+from eigenwood.core.crew import taken_task
 from tests.core.boosting.cases import (
     LOSSES,
     NONE,
@@ -283,11 +284,9 @@ def test_a_custom_loss_is_followed_round_by_round():
 def test_helpers_that_never_come_are_not_missed(monkeypatch):
     from contextlib import nullcontext
 
-    from eigenwood.core.boosting import rounds
-
     X, y = data(N_ROWS // 4)
     expected = boost(X, y, n_rounds=2, n_threads=3, **settings_of("squared"))
-    monkeypatch.setattr(rounds, "helped", lambda work, n_helpers: nullcontext())
+    monkeypatch.setattr("eigenwood.core.crew.helped", lambda work, n_helpers: nullcontext())
     same_bits(expected, boost(X, y, n_rounds=2, n_threads=3, **settings_of("squared")))
 
 
@@ -317,3 +316,17 @@ def test_a_run_has_room_for_no_more_leaves_than_there_can_be():
 
     assert (room(), room(max_depth=2), room(min_samples_leaf=3), room(max_leaves=5)) == (10, 4, 3, 5)
     assert room(min_samples_leaf=11) == 1
+
+
+def test_a_helper_without_memory_ends_the_rounds_with_its_error(monkeypatch):
+    """As a leaf's value asks for memory, a task of any helper can fail; the leader must not wait for it."""
+
+    def fail(work, thread):
+        if taken_task(work.job.crew, thread) >= 0:
+            raise MemoryError("for a leaf")
+
+    monkeypatch.setattr("eigenwood.core.boosting.rounds.help_boosting", fail)
+    monkeypatch.setattr("eigenwood.core.boosting.tasks.WORTH_SHARING", 0)  # without the JIT no job takes long
+    X, y = data(N_ROWS)
+    with pytest.raises(MemoryError, match="for a leaf"):  # many rounds, as a helper may come late
+        boost(X, y, n_rounds=3000 if COMPILED else 20, n_threads=2, **settings_of("squared"))

@@ -38,7 +38,7 @@ def forest_of(case):
 
 
 def large_trees(n_trees=3):
-    """Trees with far more questions than a crown has."""
+    """Trees with far more questions than top levels have."""
     case = cases.case(n_rows=700, n_trees=n_trees, n_classes=(2,))
     assert min(tree.left.size for tree in case.trees) > 4 * TOP_LEVEL_QUESTIONS
     return case
@@ -71,7 +71,7 @@ def test_means_have_the_bits_of_the_other_way(case):
     assert found.values.tobytes() == forest_means(make_predictor(packed_trees), X).values.tobytes()
 
 
-def test_trees_that_are_larger_than_their_crowns():
+def test_trees_that_are_larger_than_their_top_levels():
     case = large_trees()
     packed_trees = forest_of(case)
     forest = make_batch_forest(packed_trees, NEVER)
@@ -80,7 +80,7 @@ def test_trees_that_are_larger_than_their_crowns():
     assert_array_equal(batch_means(forest, X).values, naive.means(case.trees, X))
 
 
-def test_trees_that_are_smaller_than_a_crown_are_all_crown():
+def test_trees_of_few_questions_have_top_levels_only():
     case = cases.case(n_rows=30, n_trees=2, max_depth=2)
     forest = make_batch_forest(forest_of(case), NEVER)
     assert_array_equal(forest.n_asked, [(tree.left.size - 1) // 2 for tree in case.trees])
@@ -92,11 +92,11 @@ def test_a_walk_of_many_rounds():
     assert_array_equal(batch_means(forest, X).values, naive.means([tree], X))
 
 
-def test_the_crown_is_the_heaviest_questions():
+def test_the_top_levels_are_the_heaviest_questions():
     tree, _ = lopsided_tree(180)
     forest = make_batch_forest(pack([tree], SQUARED_ERROR, [0, 1]), NEVER)
     heaviest = np.sort(tree.threshold[tree.left >= 0][np.argsort(-tree.n_rows[tree.left >= 0])][:TOP_LEVEL_QUESTIONS])
-    asked = forest.coding.cuts[forest.least[0].astype(np.int64) - 1]
+    asked = forest.threshold_codes.cuts[forest.least[0].astype(np.int64) - 1]
     assert_array_equal(np.sort(asked), heaviest)
 
 
@@ -219,7 +219,7 @@ def test_few_rows_do_not_pay_however_many_trees(made):
     assert pays(forest, batch_predict.FEWEST_ROWS, made)
 
 
-def test_fewer_rows_pay_where_crowns_are_made():
+def test_fewer_rows_pay_where_top_levels_are_apart():
     forest = forest_of(cases.case(n_trees=1))
     assert not pays(forest, batch_predict.FEWEST_ROWS, made=False)
     assert pays(forest, batch_predict.FEWEST_ROWS, made=True)

@@ -35,7 +35,7 @@ def codes_of(found, X):
     """Return the codes of rows as (n_rows, n_columns), and what was counted beside."""
     n_columns, n_chunks = found.feature.size, -(-X.shape[0] // CHUNK)
     codes = np.zeros(n_chunks * n_columns * CHUNK, dtype=np.uint16)
-    counts = write_codes(X, *found, codes)
+    counts = write_codes(X, found, codes)
     by_row = codes.reshape(n_chunks, n_columns, CHUNK).transpose(0, 2, 1).reshape(-1, n_columns)
     return by_row[: X.shape[0]].astype(np.int64), counts
 

@@ -99,3 +99,13 @@ def test_what_the_user_gave_is_not_changed():
     given = X.copy()
     added(LinearRows(given))
     assert_array_equal(given, X)
+
+
+@pytest.mark.parametrize("square", [4, 384])
+def test_products_in_squares_are_symmetric_to_the_last_bit_on_any_number_of_threads(square, monkeypatch):
+    monkeypatch.setattr(plain, "SQUARE", square)
+    rows = np.random.default_rng(1).normal(size=(401, 7))
+    products = plain.symmetric_products(rows, 1)
+    assert_allclose(products, rows @ rows.T, atol=1e-13)
+    assert_array_equal(products, products.T)
+    assert_array_equal(plain.symmetric_products(rows, 3), products)

@@ -591,6 +591,8 @@ def test_what_is_at_a_bound_but_for_rounding_is_at_the_bound():
 class Rounded(GivenRows):
     """A matrix of which only a rounded copy is used, except for exact scores."""
 
+    has_all = False
+
     def __init__(self, K, share):
         rng = np.random.default_rng(0)
         noise = rng.normal(size=K.shape) * share

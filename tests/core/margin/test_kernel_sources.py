@@ -6,13 +6,14 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from eigenwood.core.kernels.blocks import gram
-from eigenwood.core.kernels.functions import LINEAR, RBF, Kernel
-from eigenwood.core.kernels.plain import GivenRows, LinearRows
+from eigenwood.core.kernels.functions import LAPLACIAN, LINEAR, POLYNOMIAL, RBF, SIGMOID, Kernel
+from eigenwood.core.kernels.plain import GivenRows, LinearRows, WholeRows
 from eigenwood.core.kernels.row_cache import KernelRowCache, kernel_table
 from eigenwood.core.margin.kernel_sources import (
     Resources,
     dense_if_small,
     kernel_sources,
+    resources_worth_using,
     value_rounding,
     within_class_grams,
     write_within_classes,
@@ -43,7 +44,8 @@ def test_each_problem_has_the_values_among_its_rows(kernel):
         assert_allclose(scores + rows.shift(some, beta), beta @ K[np.ix_(places[some], places)], atol=1e-9)
 
 
-def test_the_kind_of_source_follows_from_the_kernel():
+def test_the_kind_of_source_follows_from_the_kernel(monkeypatch):
+    monkeypatch.setattr("eigenwood.core.margin.kernel_sources.FEW_BYTES", 0)
     kinds = {None: GivenRows, Kernel(LINEAR): LinearRows, GAUSSIAN: KernelRowCache}
     for kernel, kind in kinds.items():
         given = X @ X.T if kernel is None else X
@@ -79,8 +81,47 @@ def test_sparse_rows_are_made_dense_where_they_fit():
     assert dense_if_small(X, PLENTY) is X
 
 
-def test_only_values_in_float32_are_rounded():
-    assert (
-        value_rounding(X, GAUSSIAN, PLENTY) == kernel_sources(X, GAUSSIAN, PROBLEMS[:1], PLENTY).rows[0].rounding > 0.0
-    )
-    assert value_rounding(X, Kernel(LINEAR), PLENTY) == value_rounding(X @ X.T, None, PLENTY) == 0.0
+def test_only_values_in_float32_are_rounded(monkeypatch):
+    def rounding(rows, kernel):
+        return value_rounding(rows, kernel, PROBLEMS, PLENTY)
+
+    assert rounding(X, GAUSSIAN) == rounding(X, Kernel(LINEAR)) == rounding(X @ X.T, None) == 0.0
+    monkeypatch.setattr("eigenwood.core.margin.kernel_sources.FEW_BYTES", 0)
+    assert rounding(X, GAUSSIAN) == kernel_sources(X, GAUSSIAN, PROBLEMS[:1], PLENTY).rows[0].rounding > 0.0
+    assert rounding(X, Kernel(LINEAR)) == rounding(X @ X.T, None) == 0.0
+
+
+@pytest.mark.parametrize("code", [LINEAR, POLYNOMIAL, RBF, LAPLACIAN, SIGMOID])
+def test_few_rows_have_all_their_values_at_once(code):
+    """What the source hands out, and what it took away, is the kernel itself; of pairs of classes, too."""
+    kernel = Kernel(code, gamma=0.3, coef0=1.0, degree=3)
+    rows = 1.0 + X
+    K = gram(rows, rows, kernel)
+    for problem, source in zip(PROBLEMS, kernel_sources(rows, kernel, PROBLEMS, PLENTY).rows, strict=True):
+        places, n_rows = problem.places(), problem.dual.target.size
+        assert isinstance(source, WholeRows)
+        assert source.rounding == 0.0
+        beta = np.random.default_rng(0).normal(size=n_rows)
+        beta -= beta.mean()
+        scores = at_once(source.exact_scores(np.arange(n_rows), beta, np.arange(n_rows)))
+        plain = K[np.ix_(places, places)] @ beta
+        off = plain - scores - source.shift(np.arange(n_rows), beta)
+        assert_allclose(off, off.mean(), atol=1e-9 * np.abs(plain).max())  # g(x) Σβ, and that is 0
+        assert abs(off.mean()) <= 1e-9 * np.abs(plain).max()
+
+
+def test_small_problems_are_no_work_for_threads():
+    assert resources_worth_using(PROBLEMS, Resources(1e9, 4)).n_threads == 1
+    large = class_problems(np.repeat([0, 1], 1000), np.ones(2000), np.arange(2), "hinge")
+    assert resources_worth_using(large, Resources(1e9, 4)).n_threads == 4
+
+
+def test_values_of_many_features_are_not_computed_all_at_once():
+    """That would take seconds, in which nobody looks at the clock."""
+    wide = np.zeros((600, 10_000), dtype=np.float32)
+    (problem,) = class_problems(np.repeat([0, 1], 300), np.ones(600), np.arange(2), "hinge")
+    for kernel in (Kernel(LINEAR), GAUSSIAN):
+        (source,) = kernel_sources(wide, kernel, [problem], PLENTY).rows
+        assert not source.has_all
+        assert kernel_sources(wide[:, :100], kernel, [problem], PLENTY).rows[0].has_all
+    assert not kernel_sources(wide[:, :1000], Kernel(LAPLACIAN), [problem], PLENTY).rows[0].has_all

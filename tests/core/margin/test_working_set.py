@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from eigenwood.core.margin.working_set import improve, most_violating, rise_and_fall
+from eigenwood.core.margin.working_set import EFFORT, improve, improve_all, most_violating, movable, rise_and_fall
 from tests.naive import svm as naive
 
 
@@ -61,40 +61,46 @@ def problem(seed, n_rows=10, squared=False):
     return A @ A.T / n_rows, signs, costs, low, high, ridge
 
 
-def improved(K, ridge, target, low, high, epsilon=0.0, tol=1e-10, share=0.0, max_steps=10**5):
+both = pytest.mark.parametrize("solve", [improve, improve_all])
+
+
+def improved(K, ridge, target, low, high, epsilon=0.0, tol=1e-10, share=0.0, max_steps=10**5, solve=improve):
     beta, errors = np.zeros(target.size), target.copy()
-    n_steps, growth = improve(K, ridge, errors, beta, low, high, epsilon, tol, share, max_steps)
+    n_steps, growth = solve(K, ridge, errors, beta, low, high, epsilon, tol, share, max_steps)
     return beta, errors, n_steps, growth
 
 
+@both
 @pytest.mark.parametrize("squared", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_classes_equal_the_textbook(seed, squared):
+def test_classes_equal_the_textbook(seed, squared, solve):
     K, signs, costs, low, high, ridge = problem(seed, squared=squared)
     expected = naive.fit_classes(K, signs, costs, squared)
-    beta, errors, _, growth = improved(K, ridge, signs, low, high)
+    beta, errors, _, growth = improved(K, ridge, signs, low, high, solve=solve)
     assert_allclose(beta, expected.beta, atol=1e-8)
     assert_allclose(errors, signs - K @ beta - ridge * beta, atol=1e-12)
     assert growth == pytest.approx(expected.dual, rel=1e-9)
 
 
+@both
 @pytest.mark.parametrize("squared", [False, True])
 @pytest.mark.parametrize("epsilon", [0.0, 0.4])
 @pytest.mark.parametrize("seed", range(2))
-def test_amounts_equal_the_textbook(seed, epsilon, squared):
+def test_amounts_equal_the_textbook(seed, epsilon, squared, solve):
     K, _, costs, _, _, ridge = problem(seed, squared=squared)
     amounts = np.random.default_rng(seed).normal(size=10)
     expected = naive.fit_amounts(K, amounts, costs, epsilon, squared)
     most = np.full(10, np.inf) if squared else costs
-    beta, _, _, growth = improved(K, ridge, amounts, -most, most, epsilon)
+    beta, _, _, growth = improved(K, ridge, amounts, -most, most, epsilon, solve=solve)
     assert_allclose(beta, expected.beta, atol=1e-8)
     assert growth == pytest.approx(expected.dual, rel=1e-9)
 
 
+@both
 @given(seed=st.integers(0, 2**32 - 1), max_steps=st.integers(0, 12))
-def test_every_move_brings_what_it_says(seed, max_steps):
+def test_every_move_brings_what_it_says(solve, seed, max_steps):
     K, signs, _, low, high, ridge = problem(seed)
-    beta, _, n_steps, growth = improved(K, ridge, signs, low, high, max_steps=max_steps)
+    beta, _, n_steps, growth = improved(K, ridge, signs, low, high, max_steps=max_steps, solve=solve)
     assert n_steps <= max_steps
     assert growth == pytest.approx(signs @ beta - 0.5 * beta @ K @ beta, rel=1e-9, abs=1e-14)
     assert beta.sum() == pytest.approx(0.0, abs=1e-14)
@@ -129,8 +135,21 @@ def test_a_ridge_below_the_rounding_of_k_is_felt():
     assert_allclose(errors, 0.0, atol=1e-6)
 
 
-def test_where_nobody_may_rise_nothing_moves():
-    beta, _, n_steps, growth = improved(np.eye(2), np.zeros(2), np.ones(2), np.full(2, -1.0), np.zeros(2))
+@given(seed=st.integers(0, 2**32 - 1), n_steps=st.integers(0, 12))
+def test_only_those_that_violate_beside_somebody_may_move(seed, n_steps):
+    K, signs, _, low, high, ridge = problem(seed)
+    beta, errors, _, _ = improved(K, ridge, signs, low, high, max_steps=n_steps)
+    rise, fall = rise_and_fall(errors, beta, low, high, 0.0)
+    pairs = rise[:, None] > fall
+    expected = np.flatnonzero(pairs.any(axis=1) | pairs.any(axis=0))
+    assert_array_equal(movable(errors, beta, low, high, 0.0, 0.0), expected)
+    assert movable(errors, beta, low, high, 0.0, max(rise.max() - fall.min(), 0.0)).size == 0
+
+
+@both
+def test_where_nobody_may_rise_nothing_moves(solve):
+    told = np.eye(2), np.zeros(2), np.ones(2), np.full(2, -1.0), np.zeros(2)
+    beta, _, n_steps, growth = improved(*told, solve=solve)
     assert (n_steps, growth) == (0, 0.0)
     assert_array_equal(beta, [0.0, 0.0])
 
@@ -142,3 +161,15 @@ def test_a_move_that_rounding_swallows_is_none():
     assert (n_steps, growth) == (0, 0.0)
     assert_array_equal(beta, [1e8, -1e8])
     assert_array_equal(errors, [1e-2, 0.0])
+
+
+def test_what_takes_long_is_left_to_another_call():
+    """With a large cost and K of rank 3 the moves hardly end; the caller looks at the clock in between."""
+    rng = np.random.default_rng(0)
+    rows, signs = rng.normal(size=(100, 3)), rng.choice([-1.0, 1.0], 100)
+    bounds = {"low": np.minimum(1e5 * signs, 0.0), "high": np.maximum(1e5 * signs, 0.0)}
+    _, _, n_steps, growth = improved(
+        rows @ rows.T, np.zeros(100), signs, **bounds, share=0.1, max_steps=10**9, solve=improve_all
+    )
+    assert EFFORT / 2 < n_steps < 1.1 * EFFORT
+    assert growth > 0.0

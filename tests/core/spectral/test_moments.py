@@ -11,7 +11,7 @@ from eigenwood.core.spectral import moments
 from eigenwood.core.spectral.moments import (
     block_rows,
     column_moments_of,
-    columns_of,
+    diagonal_moments,
     even_slices,
     lanes_of,
     merged,
@@ -286,7 +286,7 @@ def test_a_weight_is_a_row_given_so_often(form, counts, seed):
     assert (weighted.n_rows, repeated.n_rows) == (len(counts), sum(counts))
     assert_same_moments(weighted._replace(n_rows=0), repeated._replace(n_rows=0))
     by_column = column_moments_of(form(X), np.array(counts, dtype=float))
-    assert_allclose(by_column.squares, columns_of(repeated).squares, rtol=1e-11, atol=1e-12)
+    assert_allclose(by_column.squares, diagonal_moments(repeated).squares, rtol=1e-11, atol=1e-12)
 
 
 def test_larger_weights_make_a_larger_scatter_about_the_same_mean():
@@ -323,7 +323,7 @@ def test_symmetric_to_the_last_bit_and_x_is_not_written_to(n_columns, dtype):
 def test_the_columns_of_the_scatter_matrix(n_columns, dtype):
     X, weights = table(9, 23, n_columns, dtype, mean=2.0), some_weights(23)
     whole = moments_of(X, weights)
-    diagonal, by_column = columns_of(whole), column_moments_of(X, weights)
+    diagonal, by_column = diagonal_moments(whole), column_moments_of(X, weights)
     assert (diagonal.n_rows, diagonal.weight) == (whole.n_rows, whole.weight)
     assert_allclose(diagonal.squares, by_column.squares, **near(dtype))
     assert_allclose(diagonal.mean, by_column.mean, **mean_near(dtype))

@@ -49,7 +49,7 @@ def test_the_page_on_how_to_add_a_criterion(repository, tmp_path):
     shutil.copytree(repository / "src" / "eigenwood", home, ignore=shutil.ignore_patterns("*.code", "__pycache__"))
     page = (repository / "docs" / "design" / "adding-a-criterion.md").read_text(encoding="utf-8")
     edits = list(edits_of(page))
-    assert len(edits) == 8
+    assert len(edits) == 7
     for file, old, new in edits:
         text = (home / file).read_text(encoding="utf-8")
         assert text.count(old) == 1, (file, old)

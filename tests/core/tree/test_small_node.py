@@ -42,9 +42,9 @@ from eigenwood.core.tree.split.sizes import (
 )
 from eigenwood.core.tree.split.sort_keys import (
     MANY_ZEROS,
-    order_few,
     sort_by_counting,
     sort_by_insertion,
+    sort_by_ranks,
     sort_keys,
     with_last_first,
     zeros_first,
@@ -290,7 +290,7 @@ def test_keys_are_put_in_order_like_numpys(n_codes):
         assert_put_in_order(sort_by_counting, keys_of(rng, n, n_codes), n, counts)
         assert_put_in_order(sort_keys, keys_of(rng, n, n_codes), n, ranks, counts)
         if n <= FEW:
-            assert_put_in_order(order_few, keys_of(rng, n, n_codes), n, ranks)
+            assert_put_in_order(sort_by_ranks, keys_of(rng, n, n_codes), n, ranks)
         assert not counts.any()
 
 

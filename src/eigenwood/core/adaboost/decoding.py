@@ -14,7 +14,9 @@ from eigenwood.core.adaboost.table import BinValues, StumpTable
 from eigenwood.core.tree.thresholds import LARGEST
 from eigenwood.core.tree.types import NO_THRESHOLD
 
-FEATURE, CODE, MISSING_LEFT, LEFT, RIGHT, DEFAULT_LEFT, N_RIGHT = range(7)  # columns of cuts, one row for each round
+# columns of cuts, one row for each round; the last is how many rows, by their counts, go left
+FEATURE, CODE, MISSING_LEFT, LEFT, RIGHT, DEFAULT_LEFT, N_RIGHT, ON_LEFT = range(8)
+N_CUT_NUMBERS = 8
 
 
 def stumps_of(table: StumpTable, values: BinValues, cuts: np.ndarray, listed: np.ndarray) -> Stumps:
@@ -23,9 +25,9 @@ def stumps_of(table: StumpTable, values: BinValues, cuts: np.ndarray, listed: np
     asks_category = table.is_category[feature] & ~is_constant
     first = values.start[feature]
     code = np.where(asks_category | is_constant, 0, cuts[:, CODE])
-    below = values.highs[first + code]
+    below = entries_at(values.highs, first + code)
     is_last = first + code + 1 == values.start[feature + 1]  # all numbers go left: only missing ones do not
-    above = values.lows[np.where(is_last, first, first + code + 1)]
+    above = entries_at(values.lows, np.where(is_last, first, first + code + 1))
     middle = 0.5 * below + 0.5 * above
     middle = np.where((below <= middle) & (middle < above), middle, below)
     threshold = np.where(asks_category, NO_THRESHOLD, np.where(is_last | is_constant, LARGEST, middle))
@@ -49,6 +51,11 @@ def stumps_of(table: StumpTable, values: BinValues, cuts: np.ndarray, listed: np
         np.concatenate([[0], np.cumsum([part.size for part in lists])]).astype(np.int64),
         np.concatenate([np.empty(0, dtype=np.int32), *lists]),
     )
+
+
+def entries_at(values: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return entries of an array, and 0 behind its end: columns of missing numbers alone have no values."""
+    return np.append(values, 0.0)[np.minimum(places, values.size)]
 
 
 def listed_categories(cut: np.ndarray, words: np.ndarray, n_codes: int) -> np.ndarray:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from eigenwood.compiling import njit_no_refcount
 
-NO_CUT = -1
+NO_CUT = NO_FEATURE = -1
 
 
 class Cut(NamedTuple):
@@ -33,35 +33,33 @@ class Cut(NamedTuple):
 
 
 @njit_no_refcount
-def best_cut(table, sums, workspace):
-    """Return the best stump; one that says the same of all rows only if no cut is as good."""
-    totals = workspace.totals
-    best = constant_cut(totals, workspace.total[0])
-    is_constant = True
-    for feature in range(table.bin_start.size - 1):
+def best_cut_among(table, work, left, first_feature, last_feature):
+    """Return the best stump that asks about one of some features; its feature is NO_FEATURE if none can be cut."""
+    best = Cut(-work.total[0] - 1, NO_FEATURE, 0, True, 0, 0)
+    for feature in range(first_feature, last_feature):
         first, last = table.bin_start[feature], table.bin_start[feature + 1]
         if last - first < 2:
             continue
         if table.common[feature] >= 0:
-            write_common(sums, first, last, first + table.common[feature], totals)
-        cut = best_of_feature(table, sums, workspace, feature)
-        if cut.gain > best.gain or (is_constant and cut.gain == best.gain):
-            best, is_constant = cut, False
+            write_common(work.sums, first, last, first + table.common[feature], work.totals)
+        cut = best_of_feature(table, work, left, feature)
+        if cut.gain > best.gain:
+            best = cut
     return best
 
 
 @njit_no_refcount
-def best_of_feature(table, sums, workspace, feature):
+def best_of_feature(table, work, left, feature):
     """Return the best stump that asks about a feature of at least two codes."""
     first, last = table.bin_start[feature], table.bin_start[feature + 1]
-    missing = table.missing[feature] >= 0
+    sums, missing = work.sums, table.missing[feature] >= 0
     if table.is_category[feature]:
         if sums.shape[1] == 1:
             return two_class_categories(sums, feature, first, last)
-        return many_class_categories(sums, workspace, feature, first, last)
+        return many_class_categories(sums, work.total[0], feature, first, last)
     if sums.shape[1] == 1:
-        return two_class_cut(sums, workspace.totals[0], feature, first, last, missing)
-    return many_class_cut(sums, workspace, feature, first, last, missing)
+        return two_class_cut(sums, work.totals[0], feature, first, last, missing)
+    return many_class_cut(sums, left, work.totals, work.total[0], feature, first, last, missing)
 
 
 @njit_no_refcount
@@ -126,9 +124,8 @@ def two_class_categories(sums, feature, first, last):
 
 
 @njit_no_refcount
-def many_class_cut(sums, workspace, feature, first, last, missing):
+def many_class_cut(sums, left, totals, total, feature, first, last, missing):
     """Return the best cut between the numbers of a feature."""
-    left, totals, total = workspace.left, workspace.totals, workspace.total[0]
     n_known = last - first - missing
     best = Cut(-total - 1, feature, 0, True, 0, 0)
     left[:] = 0
@@ -161,9 +158,8 @@ def better_sides(best, left, absent, missing_left, totals, total, code):
 
 
 @njit_no_refcount
-def many_class_categories(sums, workspace, feature, first, last):
+def many_class_categories(sums, total, feature, first, last):
     """Return the best two sets of categories, for the best pair of classes."""
-    total = workspace.total[0]
     best = Cut(-total - 1, feature, 0, True, 0, 0)
     for a in range(sums.shape[1]):
         for b in range(a + 1, sums.shape[1]):
@@ -189,18 +185,15 @@ def largest_place(values):
 
 
 @njit_no_refcount
-def write_sides(table, sums, cut, sides):
-    """Write for each code of the stump's feature whether it goes right."""
-    first, n_codes = table.bin_start[cut.feature], table.bin_start[cut.feature + 1] - table.bin_start[cut.feature]
-    for code in range(n_codes):
-        if cut.code == NO_CUT:
-            sides[code] = 0
-        elif table.is_category[cut.feature]:
-            if sums.shape[1] == 1:
-                sides[code] = sums[first + code, 0] > 0
-            else:
-                sides[code] = sums[first + code, cut.right] > sums[first + code, cut.left]
-        elif code == table.missing[cut.feature]:
-            sides[code] = not cut.missing_left
-        else:
-            sides[code] = code > cut.code
+def goes_right(table, sums, cut, code):
+    """Return whether rows of a code go right."""
+    if cut.code == NO_CUT:
+        return False
+    if table.is_category[cut.feature]:
+        at = table.bin_start[cut.feature] + code
+        if sums.shape[1] == 1:
+            return sums[at, 0] > 0
+        return sums[at, cut.right] > sums[at, cut.left]
+    if code == table.missing[cut.feature]:
+        return not cut.missing_left
+    return code > cut.code

@@ -48,6 +48,13 @@ def part_of_stumps(stumps: Stumps, first: int, last: int) -> Stumps:
     )
 
 
+def joined_stumps(one: Stumps, other: Stumps) -> Stumps:
+    """Return the stumps of both."""
+    starts = np.append(one.category_start, one.category_start[-1] + other.category_start[1:])
+    parts = {name: np.append(getattr(one, name), getattr(other, name)) for name in Stumps._fields}
+    return Stumps(**{**parts, "category_start": starts})
+
+
 def stump_votes(stumps: Stumps, weights: np.ndarray, X, n_classes: int, n_threads: int) -> np.ndarray:
     """Return the weight of the stumps that vote for each class, shape (n_rows, n_classes).
 
@@ -65,14 +72,14 @@ def stump_votes(stumps: Stumps, weights: np.ndarray, X, n_classes: int, n_thread
 
 def stump_classes(stumps: Stumps, X, n_threads: int) -> np.ndarray:
     """Return the class that each stump says of each row, shape (n_rounds, n_rows)."""
-    said = np.empty((stumps.feature.size, X.shape[0]), dtype=np.int32)
+    pred = np.empty((stumps.feature.size, X.shape[0]), dtype=np.int32)
     rows, stumps = rows_and_stumps(stumps, X)
 
     def block(part: slice) -> None:
-        write_classes(dense_part(rows, part), stumps, said[:, part])
+        write_classes(dense_part(rows, part), stumps, pred[:, part])
 
     results_of(block, row_blocks(X.shape[0], block_size(rows)), n_threads)
-    return said
+    return pred
 
 
 def rows_and_stumps(stumps: Stumps, X) -> tuple:
@@ -89,15 +96,15 @@ def dense_part(rows, part: slice) -> np.ndarray:
 
 
 @njit
-def write_classes(X, stumps, said):
+def write_classes(X, stumps, pred):
     """Write what each stump says of each row."""
-    for t in range(said.shape[0]):
-        for i in range(said.shape[1]):
-            said[t, i] = said_by(stumps, t, X[i, stumps.feature[t]])
+    for t in range(pred.shape[0]):
+        for i in range(pred.shape[1]):
+            pred[t, i] = pred_of_stump(stumps, t, X[i, stumps.feature[t]])
 
 
 @njit_inline
-def said_by(stumps, t, x):
+def pred_of_stump(stumps, t, x):
     """Return the class that a stump says of a value."""
     first, last = stumps.category_start[t], stumps.category_start[t + 1]
     if last > first:
@@ -114,4 +121,4 @@ def write_votes(X, stumps, weights, votes):
         last = min(first + CACHED_ROWS, X.shape[0])
         for t in range(weights.size):
             for i in range(first, last):
-                votes[i, said_by(stumps, t, X[i, stumps.feature[t]])] += weights[t]
+                votes[i, pred_of_stump(stumps, t, X[i, stumps.feature[t]])] += weights[t]

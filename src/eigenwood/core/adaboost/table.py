@@ -1,8 +1,8 @@
 """What a search for stumps reads: every column as codes, the rank of a value among those of its column.
 
 A column in which one code is common is kept by its other entries only, twice: by row, to add the weights of some rows
-to the sums of all such columns, and by column, to tell which rows a stump sends to which side. Each code of each column
-has a bin in one long histogram:
+to the sums of all such columns, and by column, to tell which rows a stump sends to which side; unless it is part of a
+bundle (packing.py). Each code of each column has a bin in one long histogram:
 
     feature      0           1       2                  bin_start  0  3  5  9
     bins         0  1  2     3  4    5  6  7  8         code 1 of feature 2 is bin 6; missing numbers have the last bin
@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.compiling import njit
+from eigenwood.core.adaboost.packing import bundle_codes, bundle_numbers, packed, worthy_bundles
 from eigenwood.core.sorting import sorted_order
 from eigenwood.core.tree.binning import MOST_CODES, coded_columns, starts
 
@@ -23,17 +24,26 @@ from eigenwood.core.tree.binning import MOST_CODES, coded_columns, starts
 class StumpTable(NamedTuple):
     """The coded rows; see the picture above."""
 
-    codes: np.ndarray  # (n_columns, n_rows) uint16: columns whose codes are all stored
-    column: np.ndarray  # (n_features,) int64: which of these columns a feature is; -1 if only rare entries are stored
+    words: np.ndarray  # (n_pairs, n_rows) uint32: two columns of codes in each
+    column: np.ndarray  # (n_features,) int64: which of these columns has a feature; -1 if only rare entries are stored
+    column_start: np.ndarray  # (n_columns,) int64: the bin of a column's code 0
     bin_start: np.ndarray  # (n_features + 1,) int64
     missing: np.ndarray  # (n_features,) int64: the code of missing numbers; -1 where none is missing
     common: np.ndarray  # (n_features,) int64: the code that is not stored; -1 where all are
     is_category: np.ndarray  # (n_features,) bool
     entry_start: np.ndarray  # (n_rows + 1,) int64
-    entries: np.ndarray  # int32: bins of the rare codes of each row
+    entries: np.ndarray  # int32: bins of the rare codes of each row, of features without a column
     rare_start: np.ndarray  # (n_features + 1,) int64
     rare_rows: np.ndarray  # int32: the same entries by feature, their rows …
     rare_bins: np.ndarray  # int32: … and their bins
+
+
+class RareEntries(NamedTuple):
+    """The rare entries of all features that are kept by them."""
+
+    start: np.ndarray  # (n_features + 1,)
+    rows: np.ndarray
+    bins: np.ndarray
 
 
 class BinValues(NamedTuple):
@@ -63,31 +73,51 @@ def coded_dense(X, n_categories, rare_share: float, n_threads: int) -> CodedTabl
     bin_start = starts(sizes + missing)
     none = np.empty(0, dtype=np.int32)
     parts = [(none, none) if part is None else (part.rows, part.codes) for part in rare]
-    rare_start = starts([rows.size for rows, _ in parts])
-    rare_rows = np.concatenate([rows for rows, _ in parts])
-    rare_bins = np.concatenate([codes + np.int32(first) for (_, codes), first in zip(parts, bin_start, strict=False)])
-    table = StumpTable(
-        stored_codes([part.codes for part, stored in zip(found, is_stored, strict=True) if stored], X.shape[0]),
-        np.where(is_stored, np.cumsum(is_stored) - 1, -1),
+    entries = RareEntries(
+        starts([rows.size for rows, _ in parts]),
+        np.concatenate([rows for rows, _ in parts]),
+        np.concatenate([codes + np.int32(first) for (_, codes), first in zip(parts, bin_start, strict=False)]),
+    )
+    table = table_of(
+        [part.codes if stored else None for part, stored in zip(found, is_stored, strict=True)],
         bin_start,
         np.where(missing, sizes, -1),
         np.array([-1 if part is None else part.common for part in rare]),
         np.asarray(n_categories) >= 0,
-        *by_row(rare_rows, rare_bins, X.shape[0]),
-        rare_start,
-        rare_rows,
-        rare_bins,
+        entries,
+        X.shape[0],
     )
     lows, highs = (np.concatenate([getattr(part, name) for part in found]) for name in ("lows", "highs"))
     return CodedTable(table, BinValues(starts(sizes), lows, highs))
 
 
-def stored_codes(columns: list, n_rows: int) -> np.ndarray:
-    """Return the codes of some columns one below the other."""
-    codes = np.empty((len(columns), n_rows), dtype=np.uint16)
-    for i, column in enumerate(columns):
-        codes[i] = column
-    return codes
+def table_of(codes: list, bin_start, missing, common, is_category, rare: RareEntries, n_rows: int) -> StumpTable:
+    """Return the table of features that have all their ``codes``, or None and rare entries."""
+    column = np.full(len(codes), -1)
+    stored = [feature for feature, own in enumerate(codes) if own is not None]
+    column[stored] = np.arange(len(stored))
+    columns, first_bins = [codes[feature] for feature in stored], [bin_start[feature] for feature in stored]
+    numbers = bundle_numbers(rare.start, rare.rows, bin_start, common, n_rows)
+    for features in worthy_bundles(numbers, np.diff(rare.start), bin_start, n_rows):
+        column[features] = len(columns)
+        own, first = slice(rare.start[features[0]], rare.start[features[-1] + 1]), bin_start[features[0]]
+        columns.append(bundle_codes(rare.rows[own], rare.bins[own], first, common[features[0]], n_rows))
+        first_bins.append(first)
+    has_none = np.repeat(column < 0, np.diff(rare.start))
+    rare_rows, rare_bins = rare.rows[has_none], rare.bins[has_none]
+    return StumpTable(
+        packed(columns, n_rows),
+        column,
+        np.array(first_bins, dtype=np.int64),
+        bin_start,
+        missing,
+        common,
+        is_category,
+        *by_row(rare_rows, rare_bins, n_rows),
+        starts(np.where(column < 0, np.diff(rare.start), 0)),
+        rare_rows,
+        rare_bins,
+    )
 
 
 def by_row(rare_rows, rare_bins, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -120,20 +150,14 @@ def coded_sparse(X: sparse.csc_array) -> CodedTable:
     bin_start = starts(sizes + (missing >= 0))
     feature = np.repeat(np.arange(n_features), np.diff(indptr))
     is_rare = codes != common[feature]
-    rare_rows = X.indices[is_rare].astype(np.int32)
-    rare_bins = (bin_start[feature] + codes)[is_rare].astype(np.int32)
-    table = StumpTable(
-        np.empty((0, n_rows), dtype=np.uint16),
-        np.full(n_features, -1),
-        bin_start,
-        missing,
-        common,
-        np.zeros(n_features, dtype=bool),
-        *by_row(rare_rows, rare_bins, n_rows),
+    rare = RareEntries(
         starts(np.bincount(feature[is_rare], minlength=n_features)),
-        rare_rows,
-        rare_bins,
+        X.indices[is_rare].astype(np.int32),
+        (bin_start[feature] + codes)[is_rare].astype(np.int32),
     )
+    no_codes: list = [None] * n_features
+    no_category = np.zeros(n_features, dtype=bool)
+    table = table_of(no_codes, bin_start, missing, common, no_category, rare, n_rows)
     lows = values[:n_values].copy()
     return CodedTable(table, BinValues(starts(sizes), lows, lows))
 

@@ -30,6 +30,8 @@ COLUMNS_AT_ONCE = 8  # a row's numbers stand side by side in a line of the cache
 STRIP = 256  # searches side by side
 MOST_TRIED = 32  # shared columns that are tried for another feature
 EQUAL_WEIGHTS = np.empty(0)
+NO_BINS = np.empty(0, dtype=np.int64)
+END = np.array([LARGEST])  # behind the last cut of a feature
 
 
 Result = TypeVar("Result")
@@ -73,15 +75,21 @@ def column_cuts(values: np.ndarray, weights: np.ndarray, max_bins: int) -> np.nd
 def distinct_values(ordered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct numbers of a sorted column, and how often each occurs."""
     numbers = ordered[: np.searchsorted(ordered, np.nan)]  # missing ones are sorted behind all others
-    last = np.append(np.flatnonzero(numbers[1:] != numbers[:-1]), numbers.size - 1)[: numbers.size]
-    return numbers[last], np.diff(last, prepend=-1).astype(np.float64)
+    if numbers.size == 0:
+        return numbers, numbers
+    changes = np.flatnonzero(numbers[1:] != numbers[:-1])
+    ends = np.empty(changes.size + 2, dtype=np.int64)  # where each value ends, and where the first begins
+    ends[0], ends[1:-1], ends[-1] = -1, changes, numbers.size - 1
+    return numbers[ends[1:]], (ends[1:] - ends[:-1]).astype(np.float64)
 
 
 def last_of_bins(counts: np.ndarray, n_bins: int) -> np.ndarray:
     """Return the last value of each bin, so that bins have about the same weight."""
     up_to = np.cumsum(counts)
     bins = np.minimum(np.ceil(up_to * n_bins / up_to[-1]), n_bins)  # rounding may lead beyond the last one
-    return np.flatnonzero(np.append(bins[1:] != bins[:-1], True))
+    is_last = np.ones(bins.size, dtype=bool)
+    is_last[:-1] = bins[1:] != bins[:-1]
+    return np.flatnonzero(is_last)
 
 
 def middles(distinct: np.ndarray, last: np.ndarray) -> np.ndarray:
@@ -108,12 +116,12 @@ def learn_cuts(X, n_categories: np.ndarray, weights: np.ndarray, max_bins: int, 
         if n_categories[j] >= 0:
             seen = np.bincount(values.astype(np.int64), weights if weights.size else None, int(n_categories[j]))
             return np.empty(0), category_bins(seen, max_bins), False
-        return column_cuts(values, weights, max_bins), np.empty(0, dtype=np.int64), bool(np.isnan(values).any())
+        return column_cuts(values, weights, max_bins), NO_BINS, bool(np.isnan(values.max()))
 
     found = for_each_column(X, cuts_of, n_threads)
     return FeatureCuts(
         start=ends_of([cuts.size + 1 for cuts, _, _ in found]),
-        cuts=np.concatenate([np.append(cuts, LARGEST) for cuts, _, _ in found]),
+        cuts=np.concatenate([part for cuts, _, _ in found for part in (cuts, END)]),
         bin_of_category=np.concatenate([bins for _, bins, _ in found]).astype(np.int64),
         category_start=ends_of([bins.size for _, bins, _ in found]),
         may_miss=np.array([missing for _, _, missing in found]),
@@ -162,7 +170,7 @@ def coded_column(values: np.ndarray, cuts: FeatureCuts, j: int, weights: np.ndar
     else:
         own = cuts.cuts[cuts.start[j] : cuts.start[j + 1] - 1]
         write_codes(values, own, codes)
-        may_miss = cuts.may_miss[j] or bool((codes > own.size).any())  # perhaps in validation only
+        may_miss = cuts.may_miss[j] or codes.max() > own.size  # perhaps in validation only
         n_bins, missing = own.size + 1 + may_miss, own.size + 1 if may_miss else -1
     counts = np.bincount(codes, weights if weights.size else None, minlength=n_bins)
     return BinnedColumn(codes, counts, n_bins, missing)
@@ -212,7 +220,7 @@ def boost_table(
                 own = columns[j].codes
             else:
                 common[j], first_code[j] = columns[j].counts.argmax(), width
-                add_rare(columns[j].codes, common[j], width, own)
+                own |= rare_codes(columns[j].n_bins, int(common[j]), width)[columns[j].codes]
                 width += columns[j].n_bins - 1
         write_bytes(own, at % PER_WORD, codes[at // PER_WORD])
         widths.append(width)
@@ -239,19 +247,20 @@ def shared_columns(columns: list[BinnedColumn], n_categories: np.ndarray) -> lis
         for j, column in enumerate(columns)
         if n_categories[j] < 0 and may_share(column)
     }
-    shared: list[tuple[list[int], np.ndarray, list[int]]] = []
+    shared: list[tuple[list[int], np.ndarray, list[int]]] = []  # features, rows that are taken, codes and taken rows
     for j in sorted(rare, key=lambda j: columns[j].counts.max() - columns[j].counts.sum()):
         n_codes = columns[j].n_bins - 1
         for place in shared[-MOST_TRIED:]:
-            features, taken, width = place
-            if width[0] + n_codes <= MOST_BINS and not taken[rare[j]].any():
+            features, taken, used = place
+            has_room = used[0] + n_codes <= MOST_BINS and used[1] + rare[j].size <= taken.size
+            if has_room and not taken[rare[j]].any():
                 break
         else:
-            features, taken, width = [], np.zeros(columns[j].codes.size, dtype=bool), [1]
-            shared.append((features, taken, width))
+            features, taken, used = [], np.zeros(columns[j].codes.size, dtype=bool), [1, 0]
+            shared.append((features, taken, used))
         features.append(j)
         taken[rare[j]] = True
-        width[0] += n_codes
+        used[0], used[1] = used[0] + n_codes, used[1] + rare[j].size
     alone = [[j] for j in range(len(columns)) if j not in rare]
     places = [sorted(features) for features, _, _ in shared]
     return sorted(alone + places)
@@ -263,13 +272,12 @@ def may_share(column: BinnedColumn) -> bool:
     return column.n_bins - 1 <= MOST_BINS // 4 and weight - column.counts.max() <= RARE_SHARE * weight
 
 
-@njit
-def add_rare(codes, common, first, own):
-    """Write the rare codes of a feature to the column it shares, from ``first`` on."""
-    for i in range(codes.size):
-        code = np.int64(codes[i])
-        if code != common:
-            own[i] = first + code - (code > common)
+def rare_codes(n_bins: int, common: int, first: int) -> np.ndarray:
+    """Return the code of each bin of a feature in a column that it shares, from ``first`` on; 0 for the common bin."""
+    codes = np.arange(first, first + n_bins)
+    codes[common + 1 :] -= 1
+    codes[common] = 0
+    return codes.astype(np.uint8)
 
 
 @njit

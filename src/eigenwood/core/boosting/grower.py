@@ -11,27 +11,10 @@ import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
 from eigenwood.core.bits import have_common
+from eigenwood.core.boosting.histogram import sums_in
+from eigenwood.core.boosting.search import join_histograms, leaf_form
 from eigenwood.core.boosting.split import NO_GAIN, write_sides
-from eigenwood.core.boosting.tasks import (
-    COUNTED,
-    FIRST,
-    GAIN_UNIT,
-    HISTOGRAM,
-    L2,
-    LAST,
-    LEAF,
-    MOVE,
-    N_THREADS,
-    NOBODY,
-    NUMBER,
-    OTHER_LEAF,
-    PARTITION,
-    REDUCED,
-    ROOT,
-    SEARCH,
-    join_histograms,
-    run_job,
-)
+from eigenwood.core.boosting.tasks import run_job
 from eigenwood.core.boosting.types import BIN as NODE_BIN
 from eigenwood.core.boosting.types import DEFAULT_LEFT, LEFT, N_ROWS, RIGHT
 from eigenwood.core.boosting.types import FEATURE as NODE_FEATURE
@@ -40,18 +23,34 @@ from eigenwood.core.boosting.workspace import (
     BIN,
     BLOCK,
     COUNT,
+    COUNTED,
     DEPTH,
     END,
     FEATURE,
+    FIRST,
     GAIN,
+    GAIN_UNIT,
     GRADIENT,
     HESSIAN,
+    HISTOGRAM,
+    L2,
+    LAST,
+    LEAF,
     LEFT_COUNT,
     LEFT_GRADIENT,
     LEFT_HESSIAN,
     LOWER,
     MISSING_LEFT,
+    MOVE,
+    N_THREADS,
+    NOBODY,
     NODE,
+    NUMBER,
+    OTHER_LEAF,
+    PARTITION,
+    REDUCED,
+    ROOT,
+    SEARCH,
     SIDE,
     SLOT,
     START,
@@ -61,7 +60,7 @@ from eigenwood.core.distinct import splitmix64
 
 NO_SLOT = -1
 ALL = np.uint64(np.iinfo(np.uint64).max)
-ROUNDING = 1e-11  # of what a node is worth: a split that gains less gains nothing
+GAIN_ROUNDING = 1e-11  # of what a node is worth: a split that gains less gains nothing
 UNIT = 1.0 / (1 << 53)
 
 
@@ -168,20 +167,22 @@ def count_rows(b, leaf):
     n_rows = b.leaves.whole[leaf, END] - b.leaves.whole[leaf, START]
     b.job.whole[LEAF] = leaf
     n_groups, n_columns = b.table.codes.shape[0], b.table.bin_start.size - 1
-    run_job(b, HISTOGRAM, -(-n_rows // BLOCK) * n_groups, n_rows * n_columns // 3)
+    run_job(b, HISTOGRAM, -(-n_rows // BLOCK) * n_groups, n_rows * n_columns // 5)
     slot, number, n_threads = b.leaves.whole[leaf, SLOT], b.job.whole[NUMBER], b.job.whole[N_THREADS]
-    join_histograms(b.table, b.histograms, slot, number, n_threads)
+    join_histograms(b.table, b.histograms, leaf_form(b.job.whole, b.leaves.whole, leaf), slot, number, n_threads)
 
 
 @njit_no_refcount
 def write_totals(b, leaf):
     """Write the sums of all rows of a leaf, from its first column."""
     histogram, own = b.histograms.slots[b.leaves.whole[leaf, SLOT]], b.leaves.real[leaf]
+    form = leaf_form(b.job.whole, b.leaves.whole, leaf)
     own[COUNT] = own[HESSIAN] = own[GRADIENT] = 0.0
     for i in range(b.table.bin_start[1]):
-        own[COUNT] += histogram[0, i]
-        own[HESSIAN] += histogram[1, i]
-        own[GRADIENT] += histogram[2, i]
+        count, hessian, gradient = sums_in(form, histogram[0, i], histogram[-1, i])
+        own[COUNT] += count
+        own[HESSIAN] += hessian
+        own[GRADIENT] += gradient
 
 
 # ---- splits --------------------------------------------------------------------------------------------------------
@@ -199,9 +200,9 @@ def want_splits(b, leaf, other, left, right):
 def find_splits(b, seed, n_open):
     """Find the best splits of the wanted ones of two leaves; return how many leaves are open then."""
     job, n_bins, counted = b.job.whole, b.table.bin_start[-1], b.job.whole[COUNTED]
-    work = n_bins * (2 * (b.scan.wanted[0] + b.scan.wanted[1]) + (job[REDUCED] != NOBODY))
+    work = n_bins * (b.scan.wanted[0] + b.scan.wanted[1]) * 3 // 4
     if counted != NOBODY:
-        work += (b.leaves.whole[counted, END] - b.leaves.whole[counted, START]) * (b.table.bin_start.size - 1) // 3
+        work += (b.leaves.whole[counted, END] - b.leaves.whole[counted, START]) * (b.table.bin_start.size - 1) // 5
     for which in range(2):
         if b.scan.wanted[which] != 0 and b.params.max_features < b.table.column.size:
             own = job[LEAF] if which == 0 else job[OTHER_LEAF]
@@ -237,27 +238,28 @@ def draw_features(is_drawn, params, groups, allowed, seed):
 def keep_best(b, which, leaf, n_open):
     """Write the best split of a leaf, and let it wait if it gains anything; return how many leaves wait then."""
     own, scan, l2 = b.leaves.real[leaf], b.scan, b.job.real[L2]
-    best, feature = NO_GAIN, -1
-    for f in range(b.table.column.size):
-        if scan.real[which, f, 0] > best:
-            best, feature = scan.real[which, f, 0], f
+    best, feature, at = NO_GAIN, -1, 0
+    for group in range(b.table.codes.shape[0]):
+        gain, f = scan.real[which, group, 0], scan.whole[which, group, 0]
+        if gain > best or (gain == best and 0 <= f < feature):
+            best, feature, at = gain, f, group
     worth = own[GRADIENT] * own[GRADIENT] / (own[HESSIAN] + l2)
     if b.params.has_bounds:
         value = min(max(-own[GRADIENT] / (own[HESSIAN] + l2), own[LOWER]), own[UPPER])
         worth = -2.0 * own[GRADIENT] * value - (own[HESSIAN] + l2) * value * value
     gain = best - worth
     unit = b.job.real[GAIN_UNIT]
-    if feature < 0 or gain <= ROUNDING * best or gain * unit <= b.params.min_gain:
+    if feature < 0 or gain <= GAIN_ROUNDING * best or gain * unit <= b.params.min_gain:
         give_slot_back(b, leaf)
         return n_open
     own[GAIN] = gain
-    own[LEFT_COUNT], own[LEFT_GRADIENT] = scan.real[which, feature, 1], scan.real[which, feature, 2]
-    own[LEFT_HESSIAN] = scan.real[which, feature, 3]
+    own[LEFT_COUNT], own[LEFT_HESSIAN] = scan.real[which, at, 1], scan.real[which, at, 2]
+    own[LEFT_GRADIENT] = scan.real[which, at, 3]
     whole = b.leaves.whole[leaf]
-    whole[FEATURE] = feature
-    whole[BIN], whole[MISSING_LEFT] = scan.whole[which, feature, 0], scan.whole[which, feature, 1]
+    whole[FEATURE], whole[BIN] = feature, scan.whole[which, at, 1]
+    whole[MISSING_LEFT] = scan.whole[which, at, 2]
     for k in range(b.leaves.listed.shape[1]):
-        b.leaves.listed[leaf, k] = scan.listed[which, feature, k]
+        b.leaves.listed[leaf, k] = scan.listed[which, at, k]
     b.leaves.open[n_open] = leaf
     return n_open + 1
 

@@ -37,53 +37,52 @@ def has_flat_hessian(loss):
 
 
 @njit_no_refcount
-def write_exp(scores, first, last, out, bits):
+def write_exp(scores, out, bits):
     """Write exp(-|F|) of some rows."""
-    for i in range(first, last):
-        out[i - first] = abs(scores[i])
-    exp_by_strips(out[: last - first], bits, 0.0)
+    for i in range(scores.size):
+        out[i] = abs(scores[i])
+    exp_by_strips(out, bits, 0.0)
 
 
 @njit_no_refcount
-def write_gradients(loss, alpha, delta, y, scores, first, last, room, bits, gradients, hessians):
+def write_gradients(loss, alpha, delta, y, scores, room, bits, gradients, hessians):
     """Write gradients and hessians of some rows, and return the sum of their losses."""
-    total = 0.0
+    total, small = 0.0, room[: scores.size]
     if loss == SQUARED:
-        for i in range(first, last):
+        for i in range(scores.size):
             gradients[i] = scores[i] - y[i]
-        return 0.5 * sum_of_squares(gradients[first:last])
+        return 0.5 * sum_of_squares(gradients)
     if loss == ABSOLUTE:
-        for i in range(first, last):
+        for i in range(scores.size):
             rest = scores[i] - y[i]
             gradients[i] = np.sign(rest)
             total += abs(rest)
         return total
     if loss == HUBER:
-        for i in range(first, last):
+        for i in range(scores.size):
             rest = scores[i] - y[i]
             gradients[i] = min(max(rest, -delta), delta)
             total += 0.5 * rest * rest if abs(rest) <= delta else delta * (abs(rest) - 0.5 * delta)
         return total
     if loss == QUANTILE:
-        for i in range(first, last):
+        for i in range(scores.size):
             rest = scores[i] - y[i]
             gradients[i] = 1.0 - alpha if rest > 0.0 else -alpha
             total += rest * gradients[i]
         return total
-    write_exp(scores, first, last, room, bits)
+    write_exp(scores, small, bits)
     if loss == LOGISTIC:
-        return write_logistic(y, scores, first, last, room, gradients, hessians)
+        return write_logistic(y, scores, small, gradients, hessians)
     if loss == EXPONENTIAL:
-        for i in range(first, last):
-            small = room[i - first]
+        for i in range(scores.size):
             wrong = (scores[i] > 0.0) != (y[i] > 0.0)
-            found = 1.0 / small if wrong else small
+            found = 1.0 / small[i] if wrong else small[i]
             gradients[i] = -found if y[i] > 0.0 else found
             hessians[i] = found
             total += found
         return total
-    for i in range(first, last):  # Poisson
-        mean = 1.0 / room[i - first] if scores[i] > 0.0 else room[i - first]
+    for i in range(scores.size):  # Poisson
+        mean = 1.0 / small[i] if scores[i] > 0.0 else small[i]
         gradients[i] = mean - y[i]
         hessians[i] = mean
         total += mean - y[i] * scores[i]
@@ -100,17 +99,16 @@ def sum_of_squares(numbers):
 
 
 @njit_no_refcount
-def write_logistic(y, scores, first, last, room, gradients, hessians):
-    """Write gradients and hessians of the logistic loss, and return the sum of the losses."""
-    small = room[: last - first]
-    for i in range(first, last):
-        share = 1.0 / (1.0 + small[i - first])
-        p = share if scores[i] >= 0.0 else small[i - first] * share
+def write_logistic(y, scores, small, gradients, hessians):
+    """Write gradients and hessians of the logistic loss from exp(-|F|), and return the sum of the losses."""
+    for i in range(small.size):
+        share = 1.0 / (1.0 + small[i])
+        p = share if scores[i] >= 0.0 else small[i] * share
         gradients[i] = p - y[i]
-        hessians[i] = max(small[i - first] * share * share, LEAST_HESSIAN)
+        hessians[i] = max(small[i] * share * share, LEAST_HESSIAN)
     for i in range(small.size):
         small[i] += 1.0
-    return sum_of_hinges(y[first:last], scores[first:last]) + sum_of_logs(small)
+    return sum_of_hinges(y, scores) + sum_of_logs(small)
 
 
 @njit_sum
@@ -143,27 +141,29 @@ def sum_of_logs(numbers):
 @njit_no_refcount
 def write_shares(scores, y, first, last, room, bits, shares):
     """Write the shares of the classes of some rows, (n_classes, n_rows), and return the sum of their losses."""
-    n_classes, total = scores.shape[0], 0.0
-    sums, most = room[: last - first], room[last - first : 2 * (last - first)]
-    own = room[2 * (last - first) : 3 * (last - first)]
-    for i in range(first, last):
-        most[i - first], sums[i - first] = scores[0, i], 0.0
-    for k in range(1, n_classes):
-        for i in range(first, last):
-            most[i - first] = max(most[i - first], scores[k, i])
+    n, n_classes, total = last - first, scores.shape[0], 0.0
+    sums, most, own = room[:n], room[n : 2 * n], room[2 * n : 3 * n]
+    for i in range(n):
+        most[i], sums[i] = -np.inf, 0.0
     for k in range(n_classes):
-        for i in range(first, last):
-            own[i - first] = most[i - first] - scores[k, i]
+        of_class = scores[k, first:last]
+        for i in range(n):
+            most[i] = max(most[i], of_class[i])
+    for k in range(n_classes):
+        of_class, share = scores[k, first:last], shares[k, first:last]
+        for i in range(n):
+            own[i] = most[i] - of_class[i]
         exp_by_strips(own, bits, 0.0)
-        for i in range(first, last):
-            shares[k, i] = own[i - first]
-            sums[i - first] += own[i - first]
-    for i in range(first, last):
-        total += most[i - first] - scores[np.int64(y[i]), i]
+        for i in range(n):
+            share[i] = own[i]
+            sums[i] += own[i]
+    for i in range(n):
+        total += most[i] - scores[np.int64(y[first + i]), first + i]
     total += sum_of_logs(sums)
     for k in range(n_classes):
-        for i in range(first, last):
-            shares[k, i] /= sums[i - first]
+        share = shares[k, first:last]
+        for i in range(n):
+            share[i] /= sums[i]
     return total
 
 
@@ -189,10 +189,10 @@ def row_loss(loss, alpha, delta, y, score):
 
 
 @njit_no_refcount
-def write_class_gradients(shares, k, y, first, last, gradients, hessians):
+def write_class_gradients(shares, k, y, gradients, hessians):
     """Write gradients and hessians of one class from its shares."""
-    for i in range(first, last):
-        p = shares[k, i]
+    for i in range(shares.size):
+        p = shares[i]
         gradients[i] = p - (y[i] == k)
         hessians[i] = max(p * (1.0 - p), LEAST_HESSIAN)
 

@@ -6,48 +6,16 @@ scores ──► loss, gradients ──► whole numbers ──► tree ──�
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
 from eigenwood.core.boosting.grower import grow_tree
+from eigenwood.core.boosting.histogram import FLAT_ROWS
 from eigenwood.core.boosting.leaves import keep_in_order
 from eigenwood.core.boosting.losses import BY_ORDER, CUSTOM, HUBER, LONGEST_STEP, SOFTMAX, weighted_quantile
 from eigenwood.core.boosting.losses import FLAT as FLAT_LOSSES
-from eigenwood.core.boosting.tasks import (
-    CLASS,
-    DELTA,
-    FIRST,
-    FLAT,
-    GAIN_UNIT,
-    GRADIENT_SCALE,
-    GRADIENT_UNIT,
-    GRADIENTS,
-    HESSIAN_SCALE,
-    HESSIAN_UNIT,
-    L2,
-    LAST,
-    LEAST_HESSIAN,
-    LOSS,
-    MOST_GRADIENT,
-    MOST_HESSIAN,
-    N_THREADS,
-    N_TRAIN,
-    ORDER,
-    OUTPUT,
-    REPEATS,
-    ROOT,
-    ROUND,
-    SUMS,
-    UPDATE,
-    WALK,
-    WEIGHT_UNIT,
-    WORDS,
-    Boosting,
-    help_boosting,
-    run_job,
-)
+from eigenwood.core.boosting.tasks import Boosting, help_boosting, run_job
 from eigenwood.core.boosting.types import (
     LEFT,
     LIST_WORDS,
@@ -61,13 +29,41 @@ from eigenwood.core.boosting.types import (
     Constraints,
 )
 from eigenwood.core.boosting.workspace import (
+    CLASS,
+    DELTA,
     END,
+    FIRST,
+    GAIN_UNIT,
+    GRADIENT_SCALE,
+    GRADIENT_UNIT,
+    GRADIENTS,
+    HESSIAN_SCALE,
+    HESSIAN_UNIT,
+    IS_FLAT,
+    L2,
+    LAST,
+    LEAST_HESSIAN,
+    LOSS,
     LOWER,
+    MOST_GRADIENT,
+    MOST_HESSIAN,
+    N_THREADS,
+    N_TRAIN,
     NODE,
+    ORDER,
+    OUTPUT,
+    REPEATS,
+    ROOT,
+    ROUND,
     ROW_BLOCK,
     SIDE,
     START,
+    SUMS,
+    UPDATE,
     UPPER,
+    WALK,
+    WEIGHT_UNIT,
+    WORDS,
     most_leaves,
     new_histograms,
     new_job,
@@ -75,18 +71,17 @@ from eigenwood.core.boosting.workspace import (
     new_rows,
     new_scan,
 )
-from eigenwood.core.crew import close_crew, is_closed, new_crew
+from eigenwood.core.crew import crew_of, new_crew
 from eigenwood.core.distinct import splitmix64
 from eigenwood.core.kernels.exponential import STRIP
 from eigenwood.core.memory import lazy_zeros
-from eigenwood.core.threads import helped
 
 EXACT_BITS = 62  # of a sum of whole numbers
 TREE_SEED, DRAW_SEED = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
 UNIT = 1.0 / (1 << 53)
-NAP = 5e-5  # seconds
 TINY, HUGE = 1e-280, 1e300  # largest gradients whose sums can be made exact
-MOST_SUM = 1 << 31  # that a bin of a histogram can hold
+MOST_SUM, MOST_FLAT_SUM = 1 << 31, 1 << 37  # that a bin of a histogram can hold
+FLAT_BITS = 24  # of a gradient alone
 
 
 # ---- one round, in compiled code -----------------------------------------------------------------------------------
@@ -201,9 +196,10 @@ def write_scales(b):
     job, most, most_h, n_drawn = b.job, TINY, TINY, b.rows.order.shape[1]
     for block in range(-(-job.whole[N_TRAIN] // ROW_BLOCK)):
         most, most_h = larger(job.block[block, MOST_GRADIENT], most), larger(job.block[block, MOST_HESSIAN], most_h)
-    levels = np.float64(max(min(1 << b.params.scale_bits, MOST_SUM // n_drawn) - 1, 1))
+    bits, most_sum = (FLAT_BITS, MOST_FLAT_SUM) if job.whole[IS_FLAT] != 0 else (b.params.scale_bits, MOST_SUM)
+    levels = np.float64(max(min(1 << bits, most_sum // n_drawn) - 1, 1))
     job.real[GRADIENT_SCALE] = levels / most
-    job.real[HESSIAN_SCALE] = 1.0 if job.whole[FLAT] != 0 or most_h == TINY else levels / most_h
+    job.real[HESSIAN_SCALE] = 1.0 if job.whole[IS_FLAT] != 0 or most_h == TINY else levels / most_h
     job.real[L2] = b.params.l2 * job.real[HESSIAN_SCALE]
     job.real[LEAST_HESSIAN] = b.params.min_hessian * job.real[HESSIAN_SCALE]
     job.real[GAIN_UNIT] = job.real[HESSIAN_SCALE] / (job.real[GRADIENT_SCALE] * job.real[GRADIENT_SCALE])
@@ -245,7 +241,7 @@ def write_values(b, root, n_leaves):
         own, at = b.leaves.sums[3 * leaf : 3 * leaf + 3], root + b.leaves.whole[leaf, NODE]
         n_rows = np.float64(b.leaves.whole[leaf, END] - b.leaves.whole[leaf, START])
         gradient, hessian = own[0] / real[GRADIENT_UNIT], n_rows
-        if b.job.whole[FLAT] == 0:
+        if b.job.whole[IS_FLAT] == 0:
             hessian = own[1] / real[HESSIAN_UNIT]
         value = 0.0 if hessian + params.l2 <= TINY else -gradient / (hessian + params.l2)
         if params.loss not in FLAT_LOSSES and params.loss != CUSTOM:
@@ -287,8 +283,9 @@ class BoostingRun:
         n_drawn = int(weights[:n_train].sum()) if repeats else params.n_drawn
         max_leaves = most_leaves(params, n_drawn)
         job = new_job(max(n_rows, n_drawn), max_leaves, n_threads, STRIP)
-        flat = params.loss in FLAT_LOSSES and (weights.size == 0 or repeats)
-        job.whole[N_TRAIN], job.whole[FLAT], job.whole[REPEATS], job.whole[N_THREADS] = (
+        self._may_be_flat = (weights.size == 0 or repeats) and n_drawn < FLAT_ROWS
+        flat = params.loss in FLAT_LOSSES and self._may_be_flat
+        job.whole[N_TRAIN], job.whole[IS_FLAT], job.whole[REPEATS], job.whole[N_THREADS] = (
             n_train,
             flat,
             repeats,
@@ -297,7 +294,8 @@ class BoostingRun:
         if weights.size:
             job.real[WEIGHT_UNIT] = 2.0 ** (EXACT_BITS - 1 - math.ceil(math.log2(weights[:n_train].sum())))
         rows = new_rows(n_rows, n_drawn, params.n_outputs, params.loss in BY_ORDER)
-        histograms, scan = new_histograms(table, params, n_threads), new_scan(table.column.size, n_threads)
+        histograms = new_histograms(table, params, flat, n_drawn, n_threads)
+        scan = new_scan(table.column.size, table.codes.shape[0], n_threads)
         leaves, nodes = new_leaves(max_leaves, constraints.allowed.shape[1]), new_nodes(0, 0)
         self.work = Boosting(
             table, target, params, constraints, alphas, rows, histograms, scan, leaves, job, nodes
@@ -313,11 +311,8 @@ class BoostingRun:
         """Make rounds; return their nodes, and the mean losses after each."""
         nodes, losses = new_nodes(n_rounds * self.work.params.n_outputs, self._most_nodes), np.zeros((n_rounds, 2))
         work = self.work._replace(nodes=nodes, job=self.work.job._replace(crew=new_crew()))
-        with helped(lambda thread: help_until_closed(work, thread), int(work.job.whole[N_THREADS]) - 1):
-            try:
-                n_nodes = make_rounds(work, first_round, n_rounds, losses)
-            finally:
-                close_crew(work.job.crew)
+        with crew_of(work.job.crew, lambda thread: help_boosting(work, thread), int(work.job.whole[N_THREADS]) - 1):
+            n_nodes = make_rounds(work, first_round, n_rounds, losses)
         if work.params.loss == HUBER:  # which depends on what is left
             losses[-1] = self._renewed_gradients()
             return first_nodes(nodes, n_nodes), losses
@@ -332,6 +327,8 @@ class BoostingRun:
     def follow(self, gradients: np.ndarray, hessians: np.ndarray) -> None:
         """Take gradients and hessians of the scores at hand, for a loss that only the caller knows."""
         self.work.rows.gradients[:], self.work.rows.hessians[:] = gradients, hessians
+        job, n_train = self.work.job.whole, int(self.work.job.whole[N_TRAIN])
+        job[IS_FLAT] = self._may_be_flat and bool((hessians[:n_train] == 1.0).all())
         self._renewed_gradients()
 
     def _renewed_gradients(self) -> np.ndarray:
@@ -350,13 +347,6 @@ class BoostingRun:
         """Return mean losses of training and validation rows from their sums; 0 where there are no rows."""
         weights, n_train = self._weights(), int(self.work.job.whole[N_TRAIN])
         return sums / np.array([weights[:n_train].sum(), max(weights[n_train:].sum(), TINY)])
-
-
-def help_until_closed(work: Boosting, thread: int) -> None:
-    """Do tasks of all jobs that come; where none comes for a while, leave the core to others for a moment."""
-    while not is_closed(work.job.crew):
-        help_boosting(work, thread)
-        time.sleep(NAP)
 
 
 def new_nodes(n_trees: int, most_nodes: int) -> BoostNodes:

@@ -12,12 +12,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from eigenwood.compiling import njit_no_refcount
+from eigenwood.compiling import njit_forceinline, njit_no_refcount
 from eigenwood.core.bits import ONE
+from eigenwood.core.boosting.histogram import (
+    COUNT_MASK,
+    FLAT,
+    FLAT_MASK,
+    FLAT_SHIFT,
+    GRADIENT_SHIFT,
+    HESSIAN_MASK,
+    HESSIAN_SHIFT,
+    NARROW,
+    WIDE_MASK,
+    WIDE_SHIFT,
+    sums_in,
+)
 
 SMOOTHING = 10.0  # rows of the whole node that a category is thought to have besides its own, where it is put in order
 NO_GAIN = 0.0
 LEAST_SUM = 1e-3  # of hessians and λ, in units of whole hessians: less is nothing, and nothing can be divided by it
+STEP = 16  # cuts that are looked at together
 
 
 @njit_no_refcount
@@ -27,57 +41,89 @@ def bin_of(code, first_code, common):
     return place + (place >= common)
 
 
-@njit_no_refcount
-def write_sums(histogram, table, f, total, sums):
-    """Write rows, hessians and gradients of bins 0 … b, and return how many bins of values there are."""
-    n_bins, missing, common = table.n_bins[f], table.missing[f], table.common[f]
-    first = table.bin_start[table.column[f]] + table.first_code[f]
-    n_values = n_bins - (missing >= 0)
-    if common >= 0:
-        rest_c, rest_h, rest_g = total[0], total[1], total[2]
-        for b in range(n_bins - 1):
-            rest_c -= histogram[0, first + b]
-            rest_h -= histogram[1, first + b]
-            rest_g -= histogram[2, first + b]
-        c = h = g = 0.0
-        for b in range(n_values):
-            if b == common:
-                c, h, g = c + rest_c, h + rest_h, g + rest_g
-            else:
-                at = first + b - (b > common)
-                c, h, g = c + histogram[0, at], h + histogram[1, at], g + histogram[2, at]
-            sums[0, b], sums[1, b], sums[2, b] = c, h, g
-        return n_values
-    whole_c = whole_h = whole_g = np.int64(0)
-    for b in range(n_values):
-        whole_c += histogram[0, first + b]
-        whole_h += histogram[1, first + b]
-        whole_g += histogram[2, first + b]
-        sums[0, b], sums[1, b], sums[2, b] = whole_c, whole_h, whole_g
-    return n_values
+# ---- sums of the bins up to each -----------------------------------------------------------------------------------
 
 
 @njit_no_refcount
-def best_cut(sums, n_cuts, more, total, min_samples_leaf, min_hessian, l2):
-    """Return the largest gain of a cut after bin 0 … n_cuts - 1, and the bin; ``more`` goes left with every cut.
+def write_sums(words, first, n_bins, common, total, sums):
+    """Write the sums of bins 0 … b; the one that is not stored, if there is one, has what others leave of the total.
+
+    Behind the last bin stands the total, up to a multiple of ``STEP``: a cut there has no rows to its right.
+    """
+    up_to, n = np.int64(0), -(-n_bins // STEP) * STEP
+    if common < 0:
+        own = words[first : first + n]
+        for b in range(n):
+            up_to += own[b]
+            sums[b] = up_to
+        return
+    rest = total
+    for b in range(first, first + n_bins - 1):
+        rest -= words[b]
+    for b in range(n_bins):
+        up_to += rest if b == common else words[first + b - (b > common)]
+        sums[b] = up_to
+    for b in range(n_bins, n):
+        sums[b] = total
+
+
+# ---- the best cut of numbers ---------------------------------------------------------------------------------------
+
+
+@njit_forceinline
+def gain_of(c, h, g, total, min_samples_leaf, least_h, l2):
+    """Return what two sides are worth, of which the left one has these sums, λ added to hessians; 0 if they do not fit.
 
     Gains are at least 0, so that their bits are in their order as whole numbers: those are compared side by side.
     """
-    counts, hessians, gradients, gains = sums[0], sums[1], sums[2], sums[3]
-    more_c, more_h, more_g = more[0], more[1] + l2, more[2]
+    rest_c, rest_h, rest_g = total[0] - c, total[1] + 2.0 * l2 - h, total[2] - g
+    fits = (c >= min_samples_leaf) & (rest_c >= min_samples_leaf) & (h >= least_h) & (rest_h >= least_h)
+    return (g * g * rest_h + rest_g * rest_g * h) / (h * rest_h) if fits else NO_GAIN
+
+
+@njit_no_refcount
+def write_gains(form, sums, seconds, n_bins, more, total, min_samples_leaf, min_hessian, l2, gains):
+    """Write the gains of all cuts; ``more`` goes left with every cut."""
     least_h = max(min_hessian + l2, LEAST_SUM)
-    for b in range(n_cuts):
-        c, h, g = counts[b] + more_c, hessians[b] + more_h, gradients[b] + more_g
-        rest_c, rest_h, rest_g = total[0] - c, total[1] + 2.0 * l2 - h, total[2] - g
-        fits = (c >= min_samples_leaf) & (rest_c >= min_samples_leaf) & (h >= least_h) & (rest_h >= least_h)
-        gains[b] = (g * g * rest_h + rest_g * rest_g * h) / (h * rest_h) if fits else NO_GAIN
+    n = -(-n_bins // STEP) * STEP
+    if form == FLAT:
+        for b in range(n):
+            word = sums[b] + more[0]
+            c, g = np.float64(word & FLAT_MASK), np.float64(word >> FLAT_SHIFT)
+            gains[b] = gain_of(c, c + l2, g, total, min_samples_leaf, least_h, l2)
+    elif form == NARROW:
+        for b in range(n):
+            word = sums[b] + more[0]
+            c, h = np.float64(word & COUNT_MASK), np.float64((word >> HESSIAN_SHIFT) & HESSIAN_MASK)
+            g = np.float64(word >> GRADIENT_SHIFT)
+            gains[b] = gain_of(c, h + l2, g, total, min_samples_leaf, least_h, l2)
+    else:
+        for b in range(n):
+            word = seconds[b] + more[1]
+            c, h = np.float64(word & WIDE_MASK), np.float64(word >> WIDE_SHIFT)
+            g = np.float64(sums[b] + more[0])
+            gains[b] = gain_of(c, h + l2, g, total, min_samples_leaf, least_h, l2)
+
+
+@njit_no_refcount
+def largest_gain(gains, n_bins):
+    """Return the bits of the largest gain."""
     bits, most = gains.view(np.int64), np.int64(0)
-    for b in range(n_cuts):
+    for b in range(-(-n_bins // STEP) * STEP):
         most = max(most, bits[b])
-    at = 0
-    while at < n_cuts - 1 and bits[at] != most:
+    return most
+
+
+@njit_no_refcount
+def place_of(gains, most):
+    """Return the first place of a gain that is there, given its bits."""
+    bits, at = gains.view(np.int64), 0
+    while bits[at] != most:
         at += 1
-    return gains[at] if n_cuts > 0 else NO_GAIN, at
+    return at
+
+
+# ---- the best cut within bounds ------------------------------------------------------------------------------------
 
 
 @njit_no_refcount
@@ -88,11 +134,13 @@ def bounded_gain(g, h, l2, lower, upper):
 
 
 @njit_no_refcount
-def best_bounded_cut(sums, n_cuts, more, total, min_samples_leaf, min_hessian, l2, lower, upper, sign):
-    """Return the largest gain of a cut whose sides keep within bounds and in order, and the bin."""
-    best, at = NO_GAIN, 0
-    for b in range(n_cuts):
-        c, h, g = sums[0, b] + more[0], sums[1, b] + more[1], sums[2, b] + more[2]
+def write_bounded_gains(form, sums, seconds, n_bins, more, total, min_samples_leaf, min_hessian, l2, bounds, gains):
+    """Write the gains of all cuts: 0 where the sides do not keep within bounds and in order."""
+    lower, upper, sign = bounds
+    for b in range(-(-n_bins // STEP) * STEP):
+        gains[b] = NO_GAIN
+        whole_c, whole_h, whole_g = sums_in(form, sums[b] + more[0], seconds[b] + more[1])
+        c, h, g = np.float64(whole_c), np.float64(whole_h), np.float64(whole_g)
         rest_c, rest_h, rest_g = total[0] - c, total[1] - h, total[2] - g
         if min(c, rest_c) < min_samples_leaf or min(h, rest_h) < max(min_hessian, LEAST_SUM - l2):
             continue
@@ -101,59 +149,54 @@ def best_bounded_cut(sums, n_cuts, more, total, min_samples_leaf, min_hessian, l
         if sign * (right - left) < 0.0:
             continue
         gain = bounded_gain(g, h, l2, lower, upper) + bounded_gain(rest_g, rest_h, l2, lower, upper)
-        if gain > best:
-            best, at = gain, b
-    return best, at
+        gains[b] = max(gain, NO_GAIN)
+
+
+# ---- categories ----------------------------------------------------------------------------------------------------
 
 
 @njit_no_refcount
-def order_categories(histogram, first, n_bins, total, l2, order):
+def order_categories(form, histogram, first, n_bins, total, l2, order, keys):
     """Write the bins that occur, by gradient over hessian, smoothed towards that of the node; return their number."""
     n = 0
     share_g, share_h = SMOOTHING * total[2] / total[0], SMOOTHING * total[1] / total[0]
     for b in range(n_bins):
-        if histogram[0, first + b] == 0:
+        count, hessian, gradient = sums_in(form, histogram[0, first + b], histogram[-1, first + b])
+        if count == 0:
             continue
-        key = (histogram[2, first + b] + share_g) / (histogram[1, first + b] + share_h + l2)
+        key = (gradient + share_g) / (hessian + share_h + l2)
         at = n
-        while at > 0:
-            other = order[at - 1]
-            if (histogram[2, first + other] + share_g) / (histogram[1, first + other] + share_h + l2) <= key:
-                break
-            order[at] = other
+        while at > 0 and keys[at - 1] > key:
+            order[at], keys[at] = order[at - 1], keys[at - 1]
             at -= 1
-        order[at] = b
+        order[at], keys[at] = b, key
         n += 1
     return n
 
 
 @njit_no_refcount
-def write_category_sums(histogram, first, order, n, sums):
-    """Write rows, hessians and gradients of the first bins in order."""
-    c = h = g = np.int64(0)
-    for i in range(n):
-        b = first + order[i]
-        c += histogram[0, b]
-        h += histogram[1, b]
-        g += histogram[2, b]
-        sums[0, i], sums[1, i], sums[2, i] = c, h, g
+def write_category_sums(words, first, order, n, sums):
+    """Write the sums of the first bins in order, and the last one up to a multiple of ``STEP``."""
+    up_to = np.int64(0)
+    for i in range(-(-n // STEP) * STEP):
+        if i < n:
+            up_to += words[first + order[i]]
+        sums[i] = up_to
 
 
 @njit_no_refcount
-def write_listed(order, n, listed):
-    """Write which bins go left, as bits."""
+def write_listed(order, n_left, n, n_bins, absent_left, listed):
+    """Write as bits which bins go left: the first ones in order, and those that do not occur if they do."""
     for k in range(listed.size):
         listed[k] = 0
-    for i in range(n):
-        listed[order[i] >> 6] |= ONE << np.uint64(order[i] & 63)
-
-
-@njit_no_refcount
-def list_absent(histogram, first, n_bins, listed):
-    """Let the bins of categories that do not occur at a node go left."""
+    if not absent_left:
+        for i in range(n_left):
+            listed[order[i] >> 6] |= ONE << np.uint64(order[i] & 63)
+        return
     for b in range(n_bins):
-        if histogram[0, first + b] == 0:
-            listed[b >> 6] |= ONE << np.uint64(b & 63)
+        listed[b >> 6] |= ONE << np.uint64(b & 63)
+    for i in range(n_left, n):
+        listed[order[i] >> 6] ^= ONE << np.uint64(order[i] & 63)
 
 
 @njit_no_refcount

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenwood.compiling import njit_no_refcount, njit_refcount
-from eigenwood.core.bits import have_common
-from eigenwood.core.boosting.histogram import add_group, add_to_histogram, clear, subtract, write_words
+from eigenwood.core.boosting.histogram import write_words
 from eigenwood.core.boosting.leaves import leaf_quantile
 from eigenwood.core.boosting.losses import (
     CUSTOM,
@@ -29,31 +28,46 @@ from eigenwood.core.boosting.losses import (
     write_gradients,
     write_shares,
 )
-from eigenwood.core.boosting.split import (
-    NO_GAIN,
-    best_bounded_cut,
-    best_cut,
-    list_absent,
-    order_categories,
-    write_category_sums,
-    write_listed,
-    write_sums,
-)
+from eigenwood.core.boosting.search import histogram_task, search_task
 from eigenwood.core.boosting.types import FEATURE as NODE_FEATURE
 from eigenwood.core.boosting.types import LEFT, RIGHT, BoostNodes, BoostParams, BoostTable, BoostTarget, Constraints
 from eigenwood.core.boosting.workspace import (
-    BLOCK,
-    COUNT,
+    CLASS,
+    DELTA,
     END,
-    GRADIENT,
-    HESSIAN,
-    LOWER,
+    FIRST,
+    GRADIENT_SCALE,
+    GRADIENT_UNIT,
+    HESSIAN_SCALE,
+    HESSIAN_UNIT,
+    HISTOGRAM,
+    IS_FLAT,
+    KIND,
+    LAST,
+    LEAF,
+    LOSS,
+    MOST_GRADIENT,
+    MOST_HESSIAN,
+    MOVE,
+    N_THREADS,
+    N_TRAIN,
     NODE,
+    NUMBER,
+    ORDER,
+    OUTPUT,
+    PARTITION,
+    REPEATS,
+    ROOT,
+    ROUND,
     ROW_BLOCK,
+    SEARCH,
     SIDE,
-    SLOT,
     START,
-    UPPER,
+    SUMS,
+    UPDATE,
+    WALK,
+    WEIGHT_UNIT,
+    WORDS,
     Histograms,
     Job,
     Leaves,
@@ -75,15 +89,6 @@ from eigenwood.core.crew import (
 from eigenwood.core.distinct import splitmix64
 from eigenwood.core.fetching import fetch
 
-GRADIENTS, CLASS, WORDS, HISTOGRAM, SEARCH, PARTITION, MOVE, SUMS, ORDER, UPDATE, WALK = range(11)
-# what a job is about, in whole numbers …
-KIND, OUTPUT, LEAF, OTHER_LEAF, COUNTED, REDUCED, FIRST, LAST = range(8)
-NUMBER, ROUND, N_TRAIN, ROOT, FLAT, N_THREADS, REPEATS = range(8, 15)
-DELTA, GRADIENT_SCALE, HESSIAN_SCALE, GRADIENT_UNIT, HESSIAN_UNIT, WEIGHT_UNIT, L2, LEAST_HESSIAN, GAIN_UNIT = range(
-    9
-)  # … and in real ones
-LOSS, MOST_GRADIENT, MOST_HESSIAN = range(3)
-NOBODY = -1
 ROWS_AHEAD = 32  # whose numbers are asked for before their turn
 WITHOUT_SIGN = np.int64(np.iinfo(np.int64).max)
 WORTH_SHARING = 8000  # nanoseconds, roughly: less is done before somebody else has begun
@@ -190,8 +195,8 @@ def gradients_task(target, params, alphas, rows, job, thread, task):
         loss = np.nan
     else:
         loss = write_gradients(
-            params.loss, alphas[output], job.real[DELTA], y, rows.scores[output], first, last, room, bits,
-            rows.gradients, rows.hessians,
+            params.loss, alphas[output], job.real[DELTA], y[first:last], rows.scores[output, first:last], room, bits,
+            rows.gradients[first:last], rows.hessians[first:last],
         )  # fmt: skip
     if target.weights.size > 0:
         loss = weigh(target, params, alphas[output], rows, job, output, first, last)
@@ -220,7 +225,7 @@ def write_largest(rows, job, first, last, task):
     """Note the largest gradient and hessian of a block; if one is not a number, the largest is none."""
     most = largest_bits(rows.gradients.view(np.int64)[first:last])
     most_h = np.int64(0)
-    if job.whole[FLAT] == 0:
+    if job.whole[IS_FLAT] == 0:
         most_h = largest_bits(rows.hessians.view(np.int64)[first:last])
     bits = job.block.view(np.int64)
     bits[task, MOST_GRADIENT], bits[task, MOST_HESSIAN] = most, most_h
@@ -239,7 +244,10 @@ def largest_bits(bits):
 def class_task(target, rows, job, task):
     """Write the gradients of one class for a block of rows."""
     first, last = block_of(job, rows.gradients.size, task)
-    write_class_gradients(rows.shares, job.whole[OUTPUT], target.y, first, last, rows.gradients, rows.hessians)
+    k = job.whole[OUTPUT]
+    write_class_gradients(
+        rows.shares[k, first:last], k, target.y[first:last], rows.gradients[first:last], rows.hessians[first:last]
+    )
     if target.weights.size > 0 and job.whole[REPEATS] == 0:
         for i in range(first, last):
             rows.gradients[i] *= target.weights[i]
@@ -257,115 +265,8 @@ def words_task(table, params, rows, job, task):
     seed = splitmix64(params.seed ^ np.uint64(job.whole[ROUND] * params.n_outputs + job.whole[OUTPUT]))
     write_words(
         rows.gradients, rows.hessians, table.row_hash, job.real[GRADIENT_SCALE], job.real[HESSIAN_SCALE],
-        job.whole[FLAT] != 0, seed, first, last, rows.words,
+        job.whole[IS_FLAT] != 0, seed, first, last, rows.words,
     )  # fmt: skip
-
-
-# ---- histograms and cuts -------------------------------------------------------------------------------------------
-
-
-@njit_no_refcount
-def histogram_task(table, rows, histograms, leaves, job, thread, task):
-    """Add a block of a leaf's rows to the histograms of one group of columns; those of the leader are the leaf's."""
-    n_groups = table.codes.shape[0]
-    group, block, leaf = task % n_groups, task // n_groups, job[LEAF]
-    first = leaves[leaf, START] + block * BLOCK
-    last = min(first + BLOCK, leaves[leaf, END])
-    out = histograms.slots[leaves[leaf, SLOT]] if thread == 0 else histograms.partial[thread]
-    if histograms.stamp[thread, group] != job[NUMBER]:
-        histograms.stamp[thread, group] = job[NUMBER]
-        clear(out, table.bin_start, group)
-    order, packed = rows.order[leaves[leaf, SIDE]], histograms.packed[thread]
-    add_to_histogram(table.codes, group, rows.words, order, first, last, table.bin_start, packed, out)
-
-
-@njit_no_refcount
-def join_histograms(table, histograms, slot, number, n_threads):
-    """Add what helpers have added up in a job to the histograms of its leaf."""
-    for group in range(table.codes.shape[0]):
-        if histograms.stamp[0, group] != number:
-            clear(histograms.slots[slot], table.bin_start, group)
-        for thread in range(1, n_threads):
-            if histograms.stamp[thread, group] == number:
-                add_group(histograms.partial[thread], table.bin_start, group, histograms.slots[slot])
-
-
-@njit_no_refcount
-def search_task(b, thread, group):
-    """Complete the histograms of a group of columns, as far as they are wanted, and find the best cuts of its features.
-
-    The rows of the leaf COUNTED are counted; the leaf REDUCED has the histogram of its parent, and keeps what is left
-    without its sibling.
-    """
-    job, leaves, slots, bin_start = b.job.whole, b.leaves.whole, b.histograms.slots, b.table.bin_start
-    counted, reduced = job[COUNTED], job[REDUCED]
-    if counted != NOBODY:
-        out, order = slots[leaves[counted, SLOT]], b.rows.order[leaves[counted, SIDE]]
-        clear(out, bin_start, group)
-        add_to_histogram(
-            b.table.codes, group, b.rows.words, order, leaves[counted, START], leaves[counted, END], bin_start,
-            b.histograms.packed[thread], out,
-        )  # fmt: skip
-    if reduced != NOBODY:
-        sibling = job[OTHER_LEAF] if reduced == job[LEAF] else job[LEAF]
-        subtract(slots[leaves[sibling, SLOT]], bin_start, group, slots[leaves[reduced, SLOT]])
-    for which in range(2):
-        leaf = job[LEAF] if which == 0 else job[OTHER_LEAF]
-        if b.scan.wanted[which] != 0:
-            find_cuts(b.table, b.params, b.constraints, slots, b.scan, b.leaves, b.job, thread, group, which, leaf)
-
-
-@njit_no_refcount
-def find_cuts(table, params, constraints, slots, scan, leaves, job, thread, group, which, leaf):
-    """Find the best cuts of the features of a group of columns at a leaf."""
-    histogram, own, sums = slots[leaves.whole[leaf, SLOT]], leaves.real[leaf], scan.sums[thread]
-    total = (own[COUNT], own[HESSIAN], own[GRADIENT])
-    l2, least = job.real[L2], job.real[LEAST_HESSIAN]
-    for f in table.features[table.feature_start[group] : table.feature_start[group + 1]]:
-        scan.real[which, f, 0] = NO_GAIN
-        if scan.is_drawn[which, f] == 0:
-            continue
-        if params.has_groups and not have_common(leaves.allowed[leaf], constraints.allowed[f]):
-            continue
-        if table.is_category[f]:
-            first = table.bin_start[table.column[f]]
-            n = order_categories(histogram, first, table.n_bins[f], total, l2, scan.order[thread])
-            write_category_sums(histogram, first, scan.order[thread], n, sums)
-            n_values, n_cuts, missing = n, n - 1, False
-        else:
-            n_values = write_sums(histogram, table, f, total, sums)
-            missing = table.missing[f] >= 0
-            n_cuts = n_values - (0 if missing else 1)
-        if n_cuts < 1:
-            continue
-        sign = np.float64(constraints.monotonic_cst[f])
-        bounds = (own[LOWER], own[UPPER], sign)
-        gain, at = best_of(sums, n_cuts, (0.0, 0.0, 0.0), total, params, l2, least, bounds)
-        more, last = (0.0, 0.0, 0.0), n_values - 1
-        left = sums[0, at] > total[0] - sums[0, at]  # where nothing is missing, the heavier side gets what is
-        if missing and sums[0, last] < total[0]:
-            rest, left = (total[0] - sums[0, last], total[1] - sums[1, last], total[2] - sums[2, last]), False
-            other, other_at = best_of(sums, n_cuts - 1, rest, total, params, l2, least, bounds)
-            if other > gain:
-                gain, at, left, more = other, other_at, True, rest
-        scan.real[which, f, 0] = gain
-        scan.real[which, f, 1], scan.real[which, f, 2] = sums[0, at] + more[0], sums[2, at] + more[2]
-        scan.real[which, f, 3] = sums[1, at] + more[1]
-        scan.whole[which, f, 0], scan.whole[which, f, 1] = at, left
-        if table.is_category[f]:
-            write_listed(scan.order[thread], at + 1, scan.listed[which, f])
-            if left:
-                list_absent(histogram, first, table.n_bins[f], scan.listed[which, f])
-
-
-@njit_no_refcount
-def best_of(sums, n_cuts, more, total, params, l2, least_hessian, bounds):
-    """Return the largest gain of a cut and its bin, within bounds if there are any."""
-    if params.has_bounds:
-        return best_bounded_cut(
-            sums, n_cuts, more, total, params.min_samples_leaf, least_hessian, l2, bounds[0], bounds[1], bounds[2]
-        )
-    return best_cut(sums, n_cuts, more, total, params.min_samples_leaf, least_hessian, l2)
 
 
 # ---- rows to their sides -------------------------------------------------------------------------------------------
@@ -387,9 +288,9 @@ def divide(codes, shift, side, source, first, last, target):
 
     Every row is written to both ends, and one of the two is written over: no branch that could be guessed wrong.
     """
-    low, high = np.uint64(first), np.uint64(last - 1)
-    for i in range(first, last):
-        row = source[i]
+    low, high, rows = np.uint64(first), np.uint64(last - 1), source[first:last]
+    for i in range(rows.size):
+        row = rows[i]
         left = np.uint64(side[(codes[np.uint64(row)] >> shift) & np.uint64(255)])
         target[low] = row
         target[high] = row
@@ -421,22 +322,22 @@ def sums_task(target, rows, leaves, job, task):
     """Add up gradients, hessians and weights of some rows of a leaf, as whole numbers so fine that nothing is lost."""
     leaf, first, last = job.tasks[task, 0], job.tasks[task, 1], job.tasks[task, 2]
     g_unit, h_unit, w_unit = job.real[GRADIENT_UNIT], job.real[HESSIAN_UNIT], job.real[WEIGHT_UNIT]
-    order = rows.order[leaves.whole[leaf, SIDE]]
+    order = rows.order[leaves.whole[leaf, SIDE], first:last]
     g, h, w = np.int64(0), np.int64(0), np.int64(0)
-    if job.whole[FLAT] == 0:
-        for i in range(first, last):
-            ahead = np.uint64(order[min(i + ROWS_AHEAD, last - 1)])
+    if job.whole[IS_FLAT] == 0:
+        for i in range(order.size):
+            ahead = np.uint64(order[min(i + ROWS_AHEAD, order.size - 1)])
             fetch(rows.gradients, ahead)
             fetch(rows.hessians, ahead)
             row = np.uint64(order[i])
             g += np.int64(rows.gradients[row] * g_unit)
             h += np.int64(rows.hessians[row] * h_unit)
     else:
-        for i in range(first, last):
-            fetch(rows.gradients, np.uint64(order[min(i + ROWS_AHEAD, last - 1)]))
+        for i in range(order.size):
+            fetch(rows.gradients, np.uint64(order[min(i + ROWS_AHEAD, order.size - 1)]))
             g += np.int64(rows.gradients[np.uint64(order[i])] * g_unit)
     if target.weights.size > 0 and job.whole[REPEATS] == 0:
-        for i in range(first, last):
+        for i in range(order.size):
             w += np.int64(target.weights[np.uint64(order[i])] * w_unit)
     add_word(leaves.sums, 3 * leaf, g)
     add_word(leaves.sums, 3 * leaf + 1, h)
@@ -474,8 +375,8 @@ def update_task(rows, leaves, nodes, job, task):
     """Add the value of a leaf to the scores of some of its rows."""
     leaf, first, last = job.tasks[task, 0], job.tasks[task, 1], job.tasks[task, 2]
     value, scores = nodes.real[job.whole[ROOT] + leaves.whole[leaf, NODE], 0], rows.scores[job.whole[OUTPUT]]
-    order = rows.order[leaves.whole[leaf, SIDE]]
-    for i in range(first, last):
+    order = rows.order[leaves.whole[leaf, SIDE], first:last]
+    for i in range(order.size):
         scores[np.uint64(order[i])] += value
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eigenwood.core.boosting.histogram import NARROW_ROWS
 from eigenwood.core.boosting.types import LIST_WORDS, MOST_BINS, PER_WORD, BoostParams, BoostTable
 from eigenwood.core.crew import new_crew
 from eigenwood.core.memory import lazy_zeros
@@ -17,6 +18,16 @@ N_JOB, N_REAL = 16, 9
 
 START, END, DEPTH, SLOT, NODE, FEATURE, BIN, MISSING_LEFT, SIDE = range(9)  # of a leaf, in whole numbers …
 GAIN, COUNT, GRADIENT, HESSIAN, LEFT_COUNT, LEFT_GRADIENT, LEFT_HESSIAN, LOWER, UPPER = range(9)  # … and in real ones
+
+GRADIENTS, CLASS, WORDS, HISTOGRAM, SEARCH, PARTITION, MOVE, SUMS, ORDER, UPDATE, WALK = range(11)
+# what a job is about, in whole numbers …
+KIND, OUTPUT, LEAF, OTHER_LEAF, COUNTED, REDUCED, FIRST, LAST = range(8)
+NUMBER, ROUND, N_TRAIN, ROOT, IS_FLAT, N_THREADS, REPEATS = range(8, 15)
+DELTA, GRADIENT_SCALE, HESSIAN_SCALE, GRADIENT_UNIT, HESSIAN_UNIT, WEIGHT_UNIT, L2, LEAST_HESSIAN, GAIN_UNIT = range(
+    9
+)  # … and in real ones
+LOSS, MOST_GRADIENT, MOST_HESSIAN = range(3)
+NOBODY = -1
 
 
 class Rows(NamedTuple):
@@ -32,25 +43,26 @@ class Rows(NamedTuple):
 
 
 class Histograms(NamedTuple):
-    """Sums of rows by bin: how many, of hessians, of gradients."""
+    """Sums of rows by bin, in one word or in two."""
 
-    slots: np.ndarray  # (n_slots, 3, n_bins) int32
-    partial: np.ndarray  # (n_threads, 3, n_bins) int32: what helpers have added up
+    slots: np.ndarray  # (n_slots, n_words, n_bins) int64
+    partial: np.ndarray  # (n_threads, n_words, n_bins) int64: what helpers have added up
     stamp: np.ndarray  # (n_threads, n_groups) int64: in which job
     packed: np.ndarray  # (n_threads, 8 · 256) int64: words of a few thousand rows
     free: np.ndarray  # (n_slots + 1,) int64: slots that nobody has; the last number says how many
 
 
 class Scan(NamedTuple):
-    """Room to look for the best cut, and what was found for each feature of two nodes."""
+    """Arrays to look for the best cut, and what was found for each group of columns at two nodes."""
 
-    sums: np.ndarray  # (n_threads, 4, 256) float64: of bins up to each; and gains
+    sums: np.ndarray  # (n_threads, 2, 256) int64: words of the bins up to each
+    gains: np.ndarray  # (n_threads, 2, 256) float64: of cuts, where missing numbers go right and where they go left
     order: np.ndarray  # (n_threads, 256) int64: bins of categories
     wanted: np.ndarray  # (2,) uint8: which of two leaves are looked at
     is_drawn: np.ndarray  # (2, n_features) uint8: features that are looked at
-    real: np.ndarray  # (2, n_features, 4) GAIN, LEFT_COUNT …
-    whole: np.ndarray  # (2, n_features, 2) int64: bin, side of missing numbers
-    listed: np.ndarray  # (2, n_features, 4) uint64
+    real: np.ndarray  # (2, n_groups, 4) gain; rows, hessians and gradients that go left
+    whole: np.ndarray  # (2, n_groups, 3) int64: feature, -1 if there is none; bin; side of missing numbers
+    listed: np.ndarray  # (2, n_groups, 4) uint64
 
 
 class Leaves(NamedTuple):
@@ -97,34 +109,36 @@ def most_leaves(params: BoostParams, n_drawn: int) -> int:
     return max(1, min(params.max_leaves, n_drawn // params.min_samples_leaf, 1 << min(params.max_depth, 62)))
 
 
-def slot_count(table: BoostTable, params: BoostParams) -> int:
+def slot_count(table: BoostTable, params: BoostParams, n_words: int) -> int:
     """Return how many histograms are kept: one for each node that waits, as far as memory goes."""
     waiting = params.max_leaves if params.best_first else min(params.max_leaves, params.max_depth + 2)
-    return max(4, min(waiting + 2, HISTOGRAM_BYTES // (12 * int(table.bin_start[-1]))))
+    return max(4, min(waiting + 2, HISTOGRAM_BYTES // (8 * n_words * int(table.bin_start[-1]))))
 
 
-def new_histograms(table: BoostTable, params: BoostParams, n_threads: int) -> Histograms:
+def new_histograms(table: BoostTable, params: BoostParams, flat: bool, n_drawn: int, n_threads: int) -> Histograms:
     """Return room for histograms."""
-    n_slots, n_bins = slot_count(table, params), int(table.bin_start[-1])
+    n_words = 1 if flat or n_drawn <= NARROW_ROWS else 2
+    n_slots, n_bins = slot_count(table, params, n_words), int(table.bin_start[-1])
     return Histograms(
-        slots=lazy_zeros((n_slots, 3, n_bins), np.int32),
-        partial=lazy_zeros((n_threads, 3, n_bins), np.int32),
+        slots=lazy_zeros((n_slots, n_words, n_bins), np.int64),
+        partial=lazy_zeros((n_threads, n_words, n_bins), np.int64),
         stamp=np.zeros((n_threads, table.codes.shape[0]), dtype=np.int64),
         packed=np.zeros((n_threads, PER_WORD * MOST_BINS), dtype=np.int64),
         free=np.zeros(n_slots + 1, dtype=np.int64),
     )
 
 
-def new_scan(n_features: int, n_threads: int) -> Scan:
+def new_scan(n_features: int, n_groups: int, n_threads: int) -> Scan:
     """Return room to look for cuts."""
     return Scan(
-        sums=np.empty((n_threads, 4, MOST_BINS)),
+        sums=np.empty((n_threads, 2, MOST_BINS), dtype=np.int64),
+        gains=np.empty((n_threads, 2, MOST_BINS)),
         order=np.empty((n_threads, MOST_BINS), dtype=np.int64),
         wanted=np.zeros(2, dtype=np.uint8),
         is_drawn=np.ones((2, n_features), dtype=np.uint8),
-        real=np.empty((2, n_features, 4)),
-        whole=np.empty((2, n_features, 2), dtype=np.int64),
-        listed=np.zeros((2, n_features, LIST_WORDS), dtype=np.uint64),
+        real=np.empty((2, n_groups, 4)),
+        whole=np.empty((2, n_groups, 3), dtype=np.int64),
+        listed=np.zeros((2, n_groups, LIST_WORDS), dtype=np.uint64),
     )
 
 

@@ -1,19 +1,19 @@
-"""Very many rows through many trees: the crown for all rows at once, what hangs below row by row.
+"""Very many rows through many trees: the top levels for all rows at once, what is below row by row.
 
 Rows are coded once (``threshold_codes``), so that a question compares two small whole numbers. A tree has two parts.
 
-The crown is its heaviest questions, by the rows they were learnt from, as many as 63. All of them are asked of all
-rows, one question after the other; that is a comparison of two columns, for dozens of rows in one instruction. A row
-has a way, at first 0. Question number i stands on some way; those who are on it and go right take the new way i + 1:
+The top levels are its heaviest questions, by the rows they were learnt from, as many as 63. All of them are asked of
+all rows, one question after the other; that is a comparison of two columns, for dozens of rows in one instruction. A
+row has a path, at first 0. Question number i stands on some path; who is on it and goes right takes the new path i + 1:
 
-    question 0, on way 0              way 0 ─── 1, on way 0 ─── left: way 0
-    question 1, on way 0                  │                └── right: way 2
-    question 2, on way 1                  └── 2, on way 1 ─── left: way 1
-                                                           └── right: way 3
+    question 0, on path 0              path 0 ─── 1, on path 0 ─── left: path 0
+    question 1, on path 0                  │                  └── right: path 2
+    question 2, on path 1                  └── 2, on path 1 ─── left: path 1
+                                                              └── right: path 3
 
-Rows of a lopsided tree have gone half their way or more before they walk. Each way leads to a node below the crown.
+In a lopsided tree the top levels are half of the depth or more. Each path leads to a node below them.
 
-Below it, a node is one word:
+Below them, a node is one word:
 
     bits   63 … 42                   41 … 16                   15 … 0
            where its column begins   its left child's place    from which code on a row goes right
@@ -48,27 +48,30 @@ PLACE_SHIFT, COLUMN_SHIFT = np.uint64(CODE_BITS), np.uint64(CODE_BITS + PLACE_BI
 PLACE_MASK, CODE_MASK = np.uint64((1 << PLACE_BITS) - 1), np.uint64(LEAF_CODE)
 ROW_SHIFT = np.uint64(CHUNK_BITS)
 COLUMNS_PER_TREE = 4  # above, coding takes longer than it spares
-# so many rows use crowns; to make them, rows must enter trees so many times, in all and for each node
+# so many rows use the top levels; to set them apart, rows must enter trees so many times, in all and for each node
 FEWEST_ROWS, FEWEST_ENTRIES, ENTRIES_PER_NODE = 256, 1 << 20, 8
 
 
 class BatchForest(NamedTuple):
-    """A forest with crowns. A place is counted from the first one of its tree; the root is at 0, and nobody at 1."""
+    """A forest with its top levels apart.
 
-    coding: ThresholdCodes
+    A place is counted from the first one of its tree; the root is at 0, and nobody at 1.
+    """
+
+    threshold_codes: ThresholdCodes
     tree_start: np.ndarray  # (n_trees + 1,) int64: where the places of a tree begin
     words: np.ndarray  # (n_places,) uint64
     code: np.ndarray  # (n_places,) int32: which row of ``value`` a leaf has
     value: np.ndarray  # (n, n_values) float64
-    n_asked: np.ndarray  # (n_trees,) int64: the questions of a crown, …
-    column: np.ndarray  # (n_trees, CROWN) int64: … where their columns begin, …
-    least: np.ndarray  # (n_trees, CROWN) uint16: … from which code on a row goes right, …
-    way: np.ndarray  # (n_trees, CROWN) uint16: … and the way they stand on
-    ends: np.ndarray  # (n_trees, CROWN + 1) uint32: the place to which each way leads
+    n_asked: np.ndarray  # (n_trees,) int64: the questions of the top levels, …
+    column: np.ndarray  # (n_trees, TOP_LEVEL_QUESTIONS) int64: … where their columns begin, …
+    least: np.ndarray  # (n_trees, TOP_LEVEL_QUESTIONS) uint16: … from which code on a row goes right, …
+    path_id: np.ndarray  # (n_trees, TOP_LEVEL_QUESTIONS) uint16: … and the path they stand on
+    ends: np.ndarray  # (n_trees, TOP_LEVEL_QUESTIONS + 1) uint32: the place to which each path leads
 
 
 def pays(forest: Forest, n_rows: int, made: bool) -> bool:
-    """Return whether so many rows are worth the work to make crowns, or to use those that are made."""
+    """Return whether so many rows are worth the work to set top levels apart, or to use those that are."""
     if made or n_rows < FEWEST_ROWS:
         return n_rows >= FEWEST_ROWS
     n_trees, n_nodes = forest.node_start.size - 1, int(forest.node_start[-1])
@@ -76,7 +79,9 @@ def pays(forest: Forest, n_rows: int, made: bool) -> bool:
 
 
 def make_batch_forest(forest: Forest, may_miss) -> BatchForest | None:
-    """Return a forest with crowns, or None if it has no place for what is asked; then rows walk as in ``predict``.
+    """Return a forest with its top levels apart, or None if it has no place for what is asked.
+
+    Then rows walk as in ``predict``.
 
     ``may_miss`` says for each feature whether its numbers may be missing.
     """
@@ -88,7 +93,7 @@ def make_batch_forest(forest: Forest, may_miss) -> BatchForest | None:
     sizes = np.diff(forest.node_start)
     if found is None or not has_room(found[0].feature.size, sizes):
         return None
-    coding, questions = found
+    threshold_codes, questions = found
     inner, right = columns.inner, right_children(columns.inner)
     n_rows = spread(columns.n_rows, ~inner, 0)
     add_up(right, n_rows)
@@ -96,8 +101,8 @@ def make_batch_forest(forest: Forest, may_miss) -> BatchForest | None:
     place, tree_start = places_of(inner, right, n_rows, forest.node_start), starts_of(sizes + 1)
     codes = value_codes(forest, inner)
     words, code = placed(inner, place, column, least, codes, forest.node_start, tree_start)
-    crowns = top_levels_of(inner, right, n_rows, place, column, least, forest.node_start)
-    return BatchForest(coding, tree_start, words, code, forest.value.astype(np.float64), *crowns)
+    top_levels = top_levels_of(inner, right, n_rows, place, column, least, forest.node_start)
+    return BatchForest(threshold_codes, tree_start, words, code, forest.value.astype(np.float64), *top_levels)
 
 
 def has_room(n_columns: int, sizes) -> bool:
@@ -145,31 +150,31 @@ def placed(inner, place, column, least, code, node_start, tree_start):
 
 @njit
 def top_levels_of(inner, right, n_rows, place, column, least, node_start):
-    """Return the crown of every tree: always the heaviest question that hangs below is taken into it."""
+    """Return the top levels of every tree: always the heaviest question that hangs below is taken into them."""
     n_trees = node_start.size - 1
     n_asked = np.zeros(n_trees, dtype=np.int64)
     columns, leasts = (
         np.zeros((n_trees, TOP_LEVEL_QUESTIONS), dtype=np.int64),
         np.zeros((n_trees, TOP_LEVEL_QUESTIONS), dtype=np.uint16),
     )
-    ways, ends = (
+    path_ids, ends = (
         np.zeros((n_trees, TOP_LEVEL_QUESTIONS), dtype=np.uint16),
         np.zeros((n_trees, TOP_LEVEL_QUESTIONS + 1), dtype=np.uint32),
     )
-    node_of = np.empty(TOP_LEVEL_QUESTIONS + 1, dtype=np.int64)  # where each way leads
+    node_of = np.empty(TOP_LEVEL_QUESTIONS + 1, dtype=np.int64)  # where each path leads
     for t in range(n_trees):
         node_of[0] = node_start[t]
         for i in range(TOP_LEVEL_QUESTIONS):
-            way = heaviest(inner, n_rows, node_of[: i + 1])
-            if way < 0:
+            path = heaviest(inner, n_rows, node_of[: i + 1])
+            if path < 0:
                 break
-            node = node_of[way]
-            columns[t, i], leasts[t, i], ways[t, i] = column[node], least[node], way
-            node_of[way], node_of[i + 1] = node + 1, right[node]
+            node = node_of[path]
+            columns[t, i], leasts[t, i], path_ids[t, i] = column[node], least[node], path
+            node_of[path], node_of[i + 1] = node + 1, right[node]
             n_asked[t] += 1
-        for way in range(n_asked[t] + 1):
-            ends[t, way] = place[node_of[way]]
-    return n_asked, columns, leasts, ways, ends
+        for path in range(n_asked[t] + 1):
+            ends[t, path] = place[node_of[path]]
+    return n_asked, columns, leasts, path_ids, ends
 
 
 @njit
@@ -200,7 +205,7 @@ def batch_added_up(forest: BatchForest, X, start: np.ndarray, divisor: int, n_th
     values = np.empty((X.shape[0], start.size))
 
     def block(rows: slice) -> tuple[int, int]:
-        return write_batch_sums(dense_rows(X, rows), *forest.coding, *forest[1:], start, divisor, values[rows])
+        return write_batch_sums(dense_rows(X, rows), forest, start, divisor, values[rows])
 
     met = over_blocks(block, X, n_threads)
     if any(unforeseen for _, unforeseen in met):
@@ -209,51 +214,41 @@ def batch_added_up(forest: BatchForest, X, start: np.ndarray, divisor: int, n_th
 
 
 @njit
-def write_batch_sums(
-    X, feature, missing, n_cuts, cut_start, cuts, n_bisect_steps, cell_start, cells, low, high, scale,
-    tree_start, words, code, value, n_asked, column, least, way, ends, start, divisor, totals,
-):  # fmt: skip
+def write_batch_sums(X, forest, start, divisor, totals):
     """Write what the leaves of every row add up to, divided by a number.
 
     Returns how many numbers are infinite, and missing where none may be.
     """
-    n_columns, n_infinite = feature.size, 0
+    n_columns, n_infinite = forest.threshold_codes.feature.size, 0
     n_together = rows_together(n_columns, X.shape[0])
-    codes, ways = aligned(n_together * n_columns), aligned(CHUNK)
+    codes, paths = aligned(n_together * n_columns), aligned(CHUNK)
     places, names = np.empty(n_together, dtype=np.uint32), np.empty(n_together + TOGETHER + 1, dtype=np.uint32)
     for first in range(0, X.shape[0], n_together):
         rows = X[first : first + n_together]
-        n_rows = rows.shape[0]
-        infinite, unforeseen = write_codes(
-            rows, feature, missing, n_cuts, cut_start, cuts, n_bisect_steps, cell_start, cells, low, high, scale, codes
-        )
+        infinite, unforeseen = write_codes(rows, forest.threshold_codes, codes)
         n_infinite += infinite
         if unforeseen > 0:
             return n_infinite, unforeseen
         sums = totals[first : first + n_together]
         sums[:] = start
-        add_trees(
-            codes, n_columns, n_rows, tree_start, words, code, value, n_asked, column, least, way, ends,
-            ways, places, names, sums,
-        )  # fmt: skip
+        add_trees(codes, n_columns, rows.shape[0], forest, paths, places, names, sums)
         if divisor != 1:
             sums /= divisor
     return n_infinite, 0
 
 
 @njit_no_refcount
-def add_trees(
-    codes, n_columns, n_rows, tree_start, words, code, value, n_asked, column, least, way, ends,
-    ways, places, names, sums,
-):  # fmt: skip
+def add_trees(codes, n_columns, n_rows, forest, paths, places, names, sums):
     """Add the values of each row's leaves in all trees to its sums."""
-    for t in range(n_asked.size):
-        tree = slice(tree_start[t], tree_start[t + 1])
-        write_top_level_places(codes, n_columns, n_rows, n_asked[t], column[t], least[t], way[t], ends[t], ways, places)
-        if code[tree].size <= TOUCHED_PER_ROW * n_rows:
-            names[-1] = touched(words[tree], code[tree])  # kept, or the compiler would spare itself the reading
-        walk_below(words[tree], codes, n_columns, n_rows, names, places)
-        add_values(code[tree], value, places, t * value.shape[1] % sums.shape[1], sums)
+    value = forest.value
+    for t in range(forest.n_asked.size):
+        tree = slice(forest.tree_start[t], forest.tree_start[t + 1])
+        words, code = forest.words[tree], forest.code[tree]
+        write_top_level_places(codes, n_columns, n_rows, forest, t, paths, places)
+        if code.size <= TOUCHED_PER_ROW * n_rows:
+            names[-1] = touched(words, code)  # kept, or the compiler would spare itself the reading
+        walk_below(words, codes, n_columns, n_rows, names, places)
+        add_values(code, value, places, t * value.shape[1] % sums.shape[1], sums)
 
 
 @njit
@@ -273,24 +268,27 @@ def aligned(n):
 
 
 @njit_no_refcount
-def write_top_level_places(codes, n_columns, n_rows, n_asked, column, least, way, ends, ways, places):
-    """Write the place to which the crown of a tree leads each row; the last chunk may have fewer rows than room."""
+def write_top_level_places(codes, n_columns, n_rows, forest, t, paths, places):
+    """Write the place to which the top levels of a tree lead each row; the last chunk may have fewer rows than room."""
+    ends = forest.ends[t]
     for start in range(0, n_rows, CHUNK):
-        write_ways(codes[start * n_columns :], n_asked, column, least, way, ways)
+        write_paths(
+            codes[start * n_columns :], forest.n_asked[t], forest.column[t], forest.least[t], forest.path_id[t], paths
+        )
         for i in range(min(CHUNK, n_rows - start)):
-            places[start + i] = ends[np.uint64(ways[i])]
+            places[start + i] = ends[np.uint64(paths[i])]
 
 
 @njit_no_refcount
-def write_ways(codes, n_asked, column, least, way, ways):
-    """Write the way through the crown of each row of a chunk."""
-    ways[:] = 0
+def write_paths(codes, n_asked, column, least, path_id, paths):
+    """Write the path through the top levels of each row of a chunk."""
+    paths[:] = 0
     for i in range(n_asked):
-        asked, own_least, own_way = codes[column[i] : column[i] + CHUNK], least[i], way[i]
-        change = own_way ^ np.uint16(i + 1)
+        asked, own_least, own_path = codes[column[i] : column[i] + CHUNK], least[i], path_id[i]
+        change = own_path ^ np.uint16(i + 1)
         for r in range(CHUNK):
-            goes_right = (asked[r] >= own_least) & (ways[r] == own_way)
-            ways[r] ^= change if goes_right else np.uint16(0)  # all is written: a part is slow to be read again
+            goes_right = (asked[r] >= own_least) & (paths[r] == own_path)
+            paths[r] ^= change if goes_right else np.uint16(0)  # all is written: a part is slow to be read again
 
 
 @njit_no_refcount

@@ -56,7 +56,7 @@ class Forest(NamedTuple):
     impurity: np.ndarray  # where that bit is set
 
 
-class Columns(NamedTuple):
+class PackedColumns(NamedTuple):
     """What is kept of some trees, before it is made narrow."""
 
     inner: np.ndarray  # (n_nodes,) bool
@@ -90,13 +90,13 @@ class PackedTree(NamedTuple):
 def pack(trees: list[Tree], criterion: int, output_start, bounded: bool = False) -> Forest:
     """Return a forest of trees; ``bounded`` says that values were kept within bounds (monotonic constraints)."""
     kept = keeps_inner(criterion, bounded)
-    columns = joined_columns([columns_of(tree, kept, is_classifying(criterion)) for tree in trees])
+    columns = joined_columns([columns_of_tree(tree, kept, is_classifying(criterion)) for tree in trees])
     return narrowed_forest(columns, starts_of([tree.left.size for tree in trees]), criterion, output_start, bounded)
 
 
 def pack_batch(trees: Tree, node_start: np.ndarray, criterion: int, output_start) -> Forest:
     """Return a forest of trees whose nodes stand one after the other, as if they were parts of one."""
-    columns = columns_of(trees, keeps_inner(criterion, False), is_classifying(criterion))
+    columns = columns_of_tree(trees, keeps_inner(criterion, False), is_classifying(criterion))
     return narrowed_forest(columns, node_start, criterion, output_start, False)
 
 
@@ -242,12 +242,12 @@ def keeps_inner(criterion: int, bounded: bool) -> bool:
     return bounded or criterion == ABSOLUTE_ERROR
 
 
-def columns_of(tree: Tree, kept: bool, classifying: bool) -> Columns:
+def columns_of_tree(tree: Tree, kept: bool, classifying: bool) -> PackedColumns:
     """Return what is to be kept of a tree."""
     inner = tree.left != LEAF
     questions, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
     described = np.arange(inner.size) if kept else leaves
-    return Columns(
+    return PackedColumns(
         inner=inner,
         feature=tree.feature[questions],
         threshold=tree.threshold[questions],
@@ -262,12 +262,14 @@ def columns_of(tree: Tree, kept: bool, classifying: bool) -> Columns:
     )
 
 
-def joined_columns(parts: list[Columns]) -> Columns:
+def joined_columns(parts: list[PackedColumns]) -> PackedColumns:
     """Return the columns of several parts, one below the other."""
-    return Columns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    return PackedColumns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def narrowed_forest(columns: Columns, node_start: np.ndarray, criterion: int, output_start, bounded: bool) -> Forest:
+def narrowed_forest(
+    columns: PackedColumns, node_start: np.ndarray, criterion: int, output_start, bounded: bool
+) -> Forest:
     """Return columns, which hold trees that begin at these nodes, in few bytes."""
     value, value_code = coded_values(columns.value)
     impure = columns.impurity != 0.0
@@ -292,7 +294,7 @@ def narrowed_forest(columns: Columns, node_start: np.ndarray, criterion: int, ou
     )
 
 
-def columns_at(forest: Forest, part: Part) -> Columns:
+def columns_at(forest: Forest, part: Part) -> PackedColumns:
     """Return the columns of some trees."""
     questions, leaves = part.questions, part.leaves
     n_questions = questions.stop - questions.start
@@ -306,7 +308,7 @@ def columns_at(forest: Forest, part: Part) -> Columns:
         chained[:] = bits_at(forest.chained, questions)
     n_rows = forest.n_rows[leaves].astype(np.int64)
     described = part.nodes if keeps_inner(int(forest.criterion[0]), bool(forest.bounded[0])) else leaves
-    return Columns(
+    return PackedColumns(
         inner=bits_at(forest.inner, part.nodes),
         feature=forest.feature[questions].astype(np.int64),
         threshold=forest.threshold[questions].astype(np.float64),

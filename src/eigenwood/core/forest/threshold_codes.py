@@ -49,8 +49,8 @@ class ThresholdCodes(NamedTuple):
     cut_start: np.ndarray  # (n_columns,) int64
     cuts: np.ndarray  # float64: behind those of a column, as many infinities as halving may look at
     n_bisect_steps: np.ndarray  # (n_columns,) int64
-    cell_start: np.ndarray  # (n_columns,) int64
-    cells: np.ndarray  # uint16: how many cuts of the column are in cells before
+    grid_start: np.ndarray  # (n_columns,) int64
+    grid: np.ndarray  # uint16: how many cuts of the column are in cells before
     low: np.ndarray  # (n_columns,) float64: where the cells begin, …
     high: np.ndarray  # … where they end, …
     scale: np.ndarray  # … and how many make a length of 2
@@ -68,7 +68,7 @@ def coded(feature, threshold, default_left, may_miss) -> tuple[ThresholdCodes, Q
 
     ``may_miss`` says for each feature whether it has codes for missing numbers.
     """
-    column, features, missing = columns_of(feature, default_left, may_miss)
+    column, features, missing = question_columns(feature, default_left, may_miss)
     order = np.argsort(narrowed(column), kind="stable")  # by radix where numbers are narrow
     start = np.searchsorted(column[order], np.arange(features.size + 1))
     cuts, codes = [], np.empty(threshold.size, dtype=np.int64)
@@ -81,7 +81,7 @@ def coded(feature, threshold, default_left, may_miss) -> tuple[ThresholdCodes, Q
     return threshold_codes_of(features, missing, cuts), Questions(column, codes)
 
 
-def columns_of(feature, default_left, may_miss) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def question_columns(feature, default_left, may_miss) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the column that each question asks about, and for each column its feature and where missing numbers go."""
     side = np.where(may_miss[feature], np.where(default_left, GOES_LEFT, GOES_RIGHT), UNFORESEEN)
     keys = N_SIDES * feature + side
@@ -101,8 +101,8 @@ def threshold_codes_of(features, missing, cuts: list[np.ndarray]) -> ThresholdCo
         cut_start=starts([own.size for own in padded]),
         cuts=np.concatenate([*padded, np.empty(0)]),
         n_bisect_steps=np.array([grid.n_bisect_steps for grid in grids], dtype=np.int64),
-        cell_start=starts([grid.cells.size for grid in grids]),
-        cells=np.concatenate([*(grid.cells for grid in grids), np.empty(0, dtype=np.uint16)]),
+        grid_start=starts([grid.cells.size for grid in grids]),
+        grid=np.concatenate([*(grid.cells for grid in grids), np.empty(0, dtype=np.uint16)]),
         low=np.array([grid.low for grid in grids]),
         high=np.array([grid.high for grid in grids]),
         scale=np.array([grid.scale for grid in grids]),
@@ -138,35 +138,26 @@ def grid_of(cuts) -> Grid:
 
 
 @njit
-def write_codes(
-    X, feature, missing, n_cuts, cut_start, cuts, n_bisect_steps, cell_start, cells, low, high, scale, codes
-):
-    """Write the codes of all rows; return how many numbers are infinite, and how many are missing where none may be."""
-    n_infinite, n_unforeseen = 0, 0
+def write_codes(X, columns, codes):
+    """Write the codes of all rows; return how many numbers are infinite, and how many are missing where none may be.
+
+    ``columns`` is a ``ThresholdCodes``.
+    """
+    n_columns, n_infinite, n_unforeseen = columns.feature.size, 0, 0
     for first in range(0, X.shape[0], TILE):
         tile = X[first : first + TILE]
         n_missing, infinite = odd_numbers(tile)
         n_infinite += infinite
-        for c in range(feature.size):
-            start = ((first >> CHUNK_BITS) * feature.size + c) * CHUNK + (first & (CHUNK - 1))
-            own = codes[start : start + TILE]
-            own_cuts = cuts[cut_start[c] :]
-            if n_cuts[c] == 1:
-                compare_column(tile, feature[c], own_cuts[0], own)
+        for c in range(n_columns):
+            start = ((first >> CHUNK_BITS) * n_columns + c) * CHUNK + (first & (CHUNK - 1))
+            own, feature = codes[start : start + TILE], columns.feature[c]
+            cuts = columns.cuts[columns.cut_start[c] :]
+            if columns.n_cuts[c] == 1:
+                compare_column(tile, feature, cuts[0], own)
             else:
-                code_column(
-                    tile,
-                    feature[c],
-                    own_cuts,
-                    n_bisect_steps[c],
-                    cells[cell_start[c] :],
-                    low[c],
-                    high[c],
-                    scale[c],
-                    own,
-                )
+                code_column(tile, feature, cuts, columns, c, own)
             if n_missing > 0:
-                n_unforeseen += code_missing(tile, feature[c], missing[c], own)
+                n_unforeseen += code_missing(tile, feature, columns.missing[c], own)
     return n_infinite, n_unforeseen
 
 
@@ -178,13 +169,14 @@ def compare_column(X, feature, cut, codes):
 
 
 @njit_no_refcount
-def code_column(X, feature, cuts, n_bisect_steps, cells, low, high, scale, codes):
+def code_column(X, feature, cuts, columns, c, codes):
     """Write the codes of a column; a missing number has any."""
-    one = np.uint64(1)
+    one, n_bisect_steps, grid = np.uint64(1), columns.n_bisect_steps[c], columns.grid[columns.grid_start[c] :]
+    low, high, scale = columns.low[c], columns.high[c], columns.scale[c]
     for i in range(X.shape[0]):
         x = np.float64(X[i, feature])
         near = min(max(x, low), high) if x == x else low
-        code = np.uint64(cells[np.uint64(np.int64((0.5 * near - 0.5 * low) * scale))])
+        code = np.uint64(grid[np.uint64(np.int64((0.5 * near - 0.5 * low) * scale))])
         for bit in range(n_bisect_steps - 1, -1, -1):
             shift = np.uint64(bit)
             code += np.uint64(cuts[code + (one << shift) - one] < x) << shift  # no branch that could be guessed wrong

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from eigenwood.compiling import njit
 from eigenwood.core.kernels.functions import (
     ABOUT_A_CENTRE,
     GAUSSIAN,
@@ -34,6 +35,8 @@ from eigenwood.core.rows import rows_of, squared_row_norms
 from eigenwood.core.threads import results_in_turn, results_of, row_blocks
 
 BLOCK_ROWS = 512  # rows of X in one product: enough for BLAS to run at full speed
+
+MIRRORED = 32  # rows and columns of a matrix that are mirrored at a time
 
 DIAGONAL_ROWS = 32  # of which a function of the user's compares all pairs, to give k(x, x)
 
@@ -96,7 +99,7 @@ def write_symmetric(K: np.ndarray, all_rows: Prepared, kernel: Kernel, n_threads
         fill_tile(tile, taken(all_rows, rows), taken(all_rows, right), kernel)
         width = rows.stop - rows.start
         square = tile[:, :width]
-        square[:] = np.triu(square) + np.triu(square, 1).T
+        mirror(tile)
         if kernel.code in EQUAL_TO_ITSELF:
             np.fill_diagonal(square, EQUAL_TO_ITSELF[kernel.code])
         K[rows, right] = tile
@@ -104,6 +107,16 @@ def write_symmetric(K: np.ndarray, all_rows: Prepared, kernel: Kernel, n_threads
 
     for _ in results_in_turn(fill, row_blocks(n, BLOCK_ROWS), n_threads):
         yield
+
+
+@njit
+def mirror(tile):
+    """Write what is above the diagonal below it; a few rows and columns at a time, which stay in the cache."""
+    for first in range(0, tile.shape[0], MIRRORED):
+        for start in range(0, first + 1, MIRRORED):
+            for i in range(first, min(first + MIRRORED, tile.shape[0])):
+                for j in range(start, min(start + MIRRORED, i)):
+                    tile[i, j] = tile[j, i]
 
 
 def gram_diagonal(X, kernel: Kernel | KernelFunction) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Basis expansion: all products of at most p features (deck C).
+"""Basis expansion: all products of at most p features (the kernel lecture).
 
 Terms are numbered degree by degree, each degree in lexicographic order; a term's children append one more feature
 that is not before its last one. With d = 3:
@@ -40,7 +40,7 @@ class Expansion(NamedTuple):
 def term_count(n_features: int, degree: int) -> int:
     """Return the number of terms of degree 0 to ``degree``.
 
-    >>> term_count(784, 2) - 1     # MNIST, without the constant (deck C)
+    >>> term_count(784, 2) - 1     # MNIST, without the constant (the kernel lecture)
     308504
     """
     return comb(n_features + degree, degree)

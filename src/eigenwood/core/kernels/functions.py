@@ -1,8 +1,8 @@
 """The kernel functions k(x, z), each finished in place from a tile of inner products.
 
 linear        x·z
-polynomial    (gamma x·z + coef0)^degree          deck C: (1 + x·z)^p is gamma=1, coef0=1, degree=p
-rbf           exp(-gamma ‖x-z‖²)                  deck C: exp(-‖x-z‖²/s²), deck A: exp(-‖x-z‖²/2σ²)
+polynomial    (gamma x·z + coef0)^degree          the kernel lecture: (1 + x·z)^p is gamma=1, coef0=1, degree=p
+rbf           exp(-gamma ‖x-z‖²)                  also written exp(-‖x-z‖²/s²) and exp(-‖x-z‖²/2σ²)
 laplacian     exp(-gamma Σ|x_j-z_j|)
 sigmoid       tanh(gamma x·z + coef0)             not a Mercer kernel
 rbf - 1       exp(-gamma ‖x-z‖²) - 1              as good as rbf where coefficients add up to 0, and with more digits

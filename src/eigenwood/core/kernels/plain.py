@@ -1,4 +1,4 @@
-"""Two sources of kernel values that keep none: a matrix in hand, and inner products, for which no matrix is needed.
+"""Sources of kernel values that keep none: a matrix in hand, and inner products, for which no matrix is needed.
 
 Σ change_i x_i·x = (Σ change_i x_i)·x          one pass over the rows, however many have changed
 
@@ -15,21 +15,23 @@ from eigenwood.core.pieces import Pieces
 from eigenwood.core.threads import one_blas_thread, results_in_turn, results_of, row_blocks
 
 BLOCK_ROWS = 4096
+SQUARE = 384  # rows and columns of a task of a symmetric product
 
 
 class GivenRows:
     """The rows of a symmetric matrix of similarities that the user computed, or of two parts of it."""
 
-    value_work, rounding = 1.0, 0.0
+    value_work, rounding, has_all = 1.0, 0.0, True
 
     def __init__(self, K: np.ndarray, n_threads: int = 1) -> None:
         self.n_rows, self.columns = K.shape[0], np.arange(K.shape[0])
         self._K, self._threads = K, n_threads
 
     def among(self, rows: np.ndarray) -> Pieces[np.ndarray]:
-        """Return the similarities among some rows."""
+        """Return the similarities among some rows; those among all rows in their order are not copied."""
         yield from ()
-        return self._K[np.ix_(rows, rows)].astype(np.float64)
+        K = self._K if np.array_equal(rows, self.columns) else self._K[np.ix_(rows, rows)]
+        return K.astype(np.float64, copy=False)
 
     def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> Pieces[None]:
         """Add Σ change_i K_i to the scores; nothing need be kept."""
@@ -59,24 +61,35 @@ class GivenRows:
         return 0.0
 
 
+class WholeRows(GivenRows):
+    """All kernel values of few rows, in float64, as those of k(x, z) - g(x) - g(z)."""
+
+    def __init__(self, K: np.ndarray, g: np.ndarray) -> None:
+        super().__init__(K)
+        self._g = g
+
+    def shift(self, rows: np.ndarray, beta: np.ndarray) -> float:
+        """Return by how much Σ β_i k(x_i, ·) is more than the scores, where Σβ = 0."""
+        return float(beta @ self._g[rows])
+
+
 class LinearRows:
     """Inner products of rows, which are measured from their mean if they are dense: that changes no solution."""
 
-    value_work, rounding = 1.0, 0.0
+    value_work, rounding, has_all = 1.0, 0.0, False
 
     def __init__(self, X, n_threads: int = 1) -> None:
-        X = X.astype(np.float64)
+        X = X.astype(np.float64, copy=False)
         self._mean = np.zeros(X.shape[1]) if sparse.issparse(X) else X.mean(axis=0)
-        self._X = X if sparse.issparse(X) else X - self._mean
+        self._X = X if sparse.issparse(X) else np.subtract(X, self._mean, order="C")
         self.n_rows, self._threads = X.shape[0], n_threads
         self._take(np.arange(self.n_rows))
 
     def among(self, rows: np.ndarray) -> Pieces[np.ndarray]:
         """Return the inner products among some rows."""
         yield from ()
-        with one_blas_thread():
-            products = self._X[rows] @ self._X[rows].T
-        return products.toarray() if sparse.issparse(products) else products
+        some = self._X[rows]
+        return (some @ some.T).toarray() if sparse.issparse(some) else symmetric_products(some, self._threads)
 
     def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> Pieces[None]:
         """Add Σ change_i x_i · x to the scores; nothing need be kept."""
@@ -115,3 +128,21 @@ class LinearRows:
     def _products(self, direction: np.ndarray, X) -> np.ndarray:
         blocks = row_blocks(X.shape[0], BLOCK_ROWS)
         return np.concatenate([np.empty(0), *results_of(lambda rows: X[rows] @ direction, blocks, self._threads)])
+
+
+def symmetric_products(X: np.ndarray, n_threads: int) -> np.ndarray:
+    """Return X Xᵀ, symmetric to the last bit: a task for each square below the diagonal, which is also mirrored.
+
+    >>> symmetric_products(np.array([[1.0, 2.0], [3.0, 4.0]]), n_threads=1)
+    array([[ 5., 11.],
+           [11., 25.]])
+    """
+    products, blocks = np.empty((X.shape[0], X.shape[0])), row_blocks(X.shape[0], SQUARE)
+
+    def fill(square: tuple[slice, slice]) -> None:
+        rows, columns = square
+        products[rows, columns] = X[rows] @ X[columns].T
+        products[columns, rows] = products[rows, columns].T
+
+    results_of(fill, [(rows, columns) for i, rows in enumerate(blocks) for columns in blocks[: i + 1]], n_threads)
+    return products

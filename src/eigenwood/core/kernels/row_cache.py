@@ -67,6 +67,8 @@ class KernelRowCache:
     What is kept is float32, except for what a function of the user's returns.
     """
 
+    has_all = False
+
     def __init__(self, table: KernelTable, parts: tuple[Part, ...], max_bytes: float, n_threads: int = 1) -> None:
         self._table, self._parts = table, parts
         self._threads = 1 if callable(table.kernel) else n_threads  # a function of the user's may not take them
@@ -175,7 +177,7 @@ class KernelRowCache:
                     yield from self._add_fresh(mine, columns, scores[columns.first : columns.last])
 
     def _add_within_class(
-        self, fresh: Fresh, gram: np.ndarray, start: int, columns: Columns, scores: np.ndarray
+        self, fresh: Fresh, gram: np.ndarray, start: int, columns: CachedColumns, scores: np.ndarray
     ) -> None:
         """Add rows whose values stand in the Gram matrix of their class, and keep what is to be kept."""
         local, here = fresh.rows - start, slice(columns.first, columns.last)
@@ -185,7 +187,7 @@ class KernelRowCache:
         kept = fresh.slots != NO_SLOT
         self._store[fresh.slots[kept], here] = gram[local[kept]]
 
-    def _add_fresh(self, fresh: Fresh, columns: Columns, scores: np.ndarray) -> Pieces[None]:
+    def _add_fresh(self, fresh: Fresh, columns: CachedColumns, scores: np.ndarray) -> Pieces[None]:
         """Compute some rows, tile by tile; add each tile to the scores, and keep what is to be kept."""
         left = taken(self._table.rows, self._ids[fresh.rows])
 
@@ -255,14 +257,14 @@ class KernelRowCache:
         self._slots[owners], self._owners[given], self._used[given] = given, owners, self._clock
         return slots
 
-    def _columns_of(self, part: Part, start: int, stop: int) -> Columns:
+    def _columns_of(self, part: Part, start: int, stop: int) -> CachedColumns:
         """Return the columns that lie in a part; a whole part is not copied."""
         first, last = np.searchsorted(self.columns, [start, stop])
         if last - first == stop - start:
             rows = taken(self._table.rows, slice(part.start, part.stop))
         else:
             rows = taken(self._table.rows, self._ids[self.columns[first:last]])
-        return Columns(part, int(first), int(last), rows)
+        return CachedColumns(part, int(first), int(last), rows)
 
     def _tile(self, left: Prepared, right: Prepared) -> np.ndarray:
         """Return the kernel values of some rows and some columns."""
@@ -274,7 +276,7 @@ class KernelRowCache:
         return tile
 
 
-class Columns(NamedTuple):
+class CachedColumns(NamedTuple):
     """The columns from ``first`` to ``last``, which lie in one part."""
 
     part: Part

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.core.kernels.blocks import fill_tile, gram_diagonal, origin, prepared, taken
-from eigenwood.core.kernels.functions import LAPLACIAN
+from eigenwood.core.kernels.functions import LAPLACIAN, Kernel
 from eigenwood.core.threads import one_blas_thread
 
 NO_SLOT = -1
@@ -23,7 +23,12 @@ def work_of_a_value(X, kernel) -> float:
     entries = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
     if callable(kernel) or sparse.issparse(X):
         return 64.0 * (entries + 16.0)  # plain NumPy, most likely; a walk along two lists of columns
-    return (16.0 if kernel.code == LAPLACIAN else 1.0) * (entries + 16.0)  # BLAS is far ahead of any other loop
+    return work_of_a_dense_value(X.shape[1], kernel)
+
+
+def work_of_a_dense_value(n_features: int, kernel: Kernel) -> float:
+    """Return the same for rows that are dense."""
+    return (16.0 if kernel.code == LAPLACIAN else 1.0) * (n_features + 16.0)  # BLAS is far ahead of any other loop
 
 
 class KernelValues:

@@ -1,4 +1,5 @@
-"""Support vector machines in their dual form (decks C and E), for classes and for amounts alike.
+"""Support vector machines in their dual form (the kernel lecture and the boosting and SVM lecture), for classes and
+for amounts alike.
 
     maximise   yᵀβ - ε Σ|β| - ½ βᵀ(K + R)β      with  Σβ = 0  and  low ≤ β ≤ high        f(x) = Σ β_i k(x_i, x) + b
 
@@ -27,13 +28,14 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from eigenwood.core.margin.working_set import improve, most_violating, rise_and_fall
+from eigenwood.core.margin.working_set import improve, improve_all, most_violating, rise_and_fall
 from eigenwood.core.pieces import Pieces, at_once
 
 Result = TypeVar("Result")
 
 MOST_MEMBERS, LEAST_MEMBERS, MEMBER_SHARE = 1536, 256, 8  # of a working set: an eighth of all rows, within these
 SHARE = 0.1
+FEW_ROWS = 1536  # of which the working set is all, where their kernel values are at hand
 STEPS_PER_VARIABLE = 20  # in a round
 ADD_WORK = 16.0  # multiplications of a matrix product that take as long as adding one kept value to a score
 WORTH = 0.7  # shrink if no more than this share of the columns would be left
@@ -53,6 +55,7 @@ class KernelRows(Protocol):
     n_rows: int
     columns: np.ndarray
     value_work: float
+    has_all: bool  # none is computed when it is asked for
 
     @property
     def rounding(self) -> float: ...
@@ -165,7 +168,9 @@ class _Work:
         self._members = np.empty(0, dtype=np.int64)
         self._is_complete = True  # the scores of all rows are known
         self._due = 0  # rows whose scores are about to be computed
-        self._size = max(2, min(rule.most_members, max(LEAST_MEMBERS, rows.n_rows // MEMBER_SHARE), rows.n_rows))
+        self._takes_all = rows.has_all and rows.n_rows <= min(FEW_ROWS, rule.most_members)
+        share = max(LEAST_MEMBERS, rows.n_rows // MEMBER_SHARE)
+        self._size = max(2, min(rule.most_members, share, rows.n_rows))
         self._spent = self._total = 0.0
         self._lowest = np.inf  # violation before a round
         self.n_steps = self.n_rounds = self._n_idle = self._n_renewals = 0
@@ -222,15 +227,17 @@ class _Work:
 
     def do_round(self) -> Pieces[None]:
         """Improve a working set and add what changed to the scores of all columns."""
-        dual, active = self._dual, self._rows.columns
-        before = np.searchsorted(active, self._members[np.isin(self._members, active)])
-        members = active[most_violating(self._rise, self._fall, before, self._size)]
+        dual = self._dual
+        members = self._working_set()
         K = yield from self._rows.among(members)
         beta, errors = self._beta[members], self._errors(members)
         bounds = dual.low[members], dual.high[members]
-        most = min(STEPS_PER_VARIABLE * members.size, self._rule.max_steps - self.n_steps)
-        ridge = dual.ridge[members]
-        n_steps, growth = improve(K, ridge, errors, beta, *bounds, dual.epsilon, self._rule.tol, SHARE, most)
+        told = dual.ridge[members], errors, beta, *bounds, dual.epsilon, self._rule.tol
+        left = self._rule.max_steps - self.n_steps
+        if self._takes_all:
+            n_steps, growth = improve_all(K, *told, SHARE, left)
+        else:
+            n_steps, growth = improve(K, *told, SHARE, min(STEPS_PER_VARIABLE * members.size, left))
         del K  # what follows is long
         inside = (beta > bounds[0]) & (beta < bounds[1]) & (beta != 0.0)
         yield
@@ -241,11 +248,19 @@ class _Work:
         self._n_idle = self._n_idle + 1 if is_idle else 0
         self._lowest = min(self._lowest, self._violation)
 
+    def _working_set(self) -> np.ndarray:
+        """Return the members of the next round."""
+        active = self._rows.columns
+        if self._takes_all:
+            return active
+        before = np.searchsorted(active, self._members[np.isin(self._members, active)])
+        return active[most_violating(self._rise, self._fall, before, self._size)]
+
     def shrink(self) -> None:
         """Leave out variables at a bound they do not wish to leave, once rounds have cost as much as coming back."""
         active = self._rows.columns
         back = self._rows.value_work * np.count_nonzero(self._beta) * self._rows.n_rows
-        if self._spent < back:
+        if self._spent < back or self._takes_all:
             return
         self._look(active)
         if self._violation <= self._rule.tol:

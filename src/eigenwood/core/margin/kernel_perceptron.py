@@ -1,4 +1,4 @@
-"""Kernel perceptron: the perceptron in the space of Φ, without Φ (deck C).
+"""Kernel perceptron: the perceptron in the space of Φ, without Φ (the kernel lecture).
 
     a = 0, b = 0
     while some y_j (Σ_i a_i k(x_i, x_j) + b) ≤ 0:   a_j ← a_j + y_j,   b ← b + y_j

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenwood.core.kernels.blocks import KernelFunction, taken, write_symmetric
+from eigenwood.core.kernels.blocks import KernelFunction, origin, prepared, taken, write_symmetric
 from eigenwood.core.kernels.functions import (
+    ABOUT_A_CENTRE,
     LINEAR,
     POLYNOMIAL,
     POLYNOMIAL_ABOUT,
@@ -18,15 +19,19 @@ from eigenwood.core.kernels.functions import (
     SIGMOID_ABOUT,
     Kernel,
 )
-from eigenwood.core.kernels.plain import GivenRows, LinearRows
+from eigenwood.core.kernels.plain import GivenRows, LinearRows, WholeRows
 from eigenwood.core.kernels.row_cache import KernelRowCache, KernelTable, Part, kernel_table
+from eigenwood.core.kernels.source import work_of_a_dense_value
 from eigenwood.core.margin.dual_svm import KernelRows
 from eigenwood.core.margin.one_against_one import Problem
-from eigenwood.core.pieces import Pieces
+from eigenwood.core.pieces import Pieces, at_once
 
 IN_DUAL = {RBF: RBF_LESS_ONE, POLYNOMIAL: POLYNOMIAL_ABOUT, SIGMOID: SIGMOID_ABOUT}
 MANY_CLASSES = 4  # from here on the kernel values within a class serve several problems
 DENSE_SHARE = 0.25  # of the memory, for sparse rows made dense and for kernel values within classes
+WORTH_THREADS = 2e6  # kernel values of all problems: fewer are dealt with before threads have begun
+FEW_BYTES = 2**25  # of all kernel values of a fit, in float64: they are computed at once, and stay in the caches
+FEW_WORK = 2e9  # multiplications, a fraction of a second, between two looks at the clock
 
 
 class Resources(NamedTuple):
@@ -50,6 +55,8 @@ def kernel_sources(
     threads = resources.n_threads if len(problems) == 1 else 1  # several problems run side by side
     if kernel is None:
         return KernelSources([GivenRows(given_part(X, problem), threads) for problem in problems], nothing_to_write())
+    if isinstance(kernel, Kernel) and are_few(X, kernel, problems, resources):
+        return KernelSources(whole_rows(dense_if_small(X, resources), kernel, problems), nothing_to_write())
     if isinstance(kernel, Kernel) and kernel.code == LINEAR:
         return KernelSources([LinearRows(rows_in(X, problem), threads) for problem in problems], nothing_to_write())
     table = table_of(X, kernel, resources)
@@ -61,6 +68,34 @@ def kernel_sources(
 def nothing_to_write() -> Pieces[None]:
     """Do nothing, in no piece."""
     yield from ()
+
+
+def resources_worth_using(problems: list[Problem], resources: Resources) -> Resources:
+    """Return the resources, with one thread where the problems are small."""
+    sizes = np.array([problem.dual.target.size for problem in problems], dtype=np.float64)
+    return resources._replace(n_threads=1) if sizes @ sizes < WORTH_THREADS else resources
+
+
+def are_few(X: Any, kernel: Kernel, problems: list[Problem], resources: Resources) -> bool:
+    """Return whether all kernel values, among all rows and again among those of each problem, are few and cheap."""
+    sizes = np.array([X.shape[0], *(problem.dual.target.size for problem in problems)], dtype=np.float64)
+    n_bytes, work = 8.0 * float(sizes @ sizes), sizes[0] ** 2 * work_of_a_dense_value(X.shape[1], kernel)
+    fit = n_bytes <= min(FEW_BYTES, DENSE_SHARE * resources.max_bytes)
+    return bool(fit and work <= FEW_WORK and may_be_dense(X, resources))
+
+
+def whole_rows(X: np.ndarray, kernel: Kernel, problems: list[Problem]) -> list[KernelRows]:
+    """Return the rows of each problem, with all kernel values computed."""
+    X, kernel = X.astype(np.float64, copy=False), kernel._replace(code=dual_code(kernel))
+    rows, g = prepared(X, kernel, origin(X, kernel)), np.zeros(X.shape[0])
+    if kernel.code == LINEAR:  # (x - c)ᵀ(z - c) = xᵀz - g(x) - g(z)
+        centre = X.mean(axis=0)
+        rows, g = prepared(X - centre, kernel, None), X @ centre - 0.5 * (centre @ centre)
+    if kernel.code in ABOUT_A_CENTRE:
+        g = rows.norms
+    K = np.empty((X.shape[0], X.shape[0]))
+    at_once(write_symmetric(K, rows, kernel, n_threads=1))
+    return [WholeRows(given_part(K, problem), g[problem.places()]) for problem in problems]
 
 
 def shared_rows(
@@ -83,23 +118,35 @@ def table_of(X: Any, kernel: Kernel | KernelFunction, resources: Resources) -> K
     return kernel_table(dense_if_small(X, resources), dual_kernel(kernel))
 
 
-def value_rounding(X: Any, kernel: Kernel | KernelFunction | None, resources: Resources) -> float:
+def value_rounding(
+    X: Any, kernel: Kernel | KernelFunction | None, problems: list[Problem], resources: Resources
+) -> float:
     """Return how far the kernel values are off that ``kernel_sources`` hand out, about."""
-    if kernel is None or (isinstance(kernel, Kernel) and kernel.code == LINEAR):
+    if kernel is None:
+        return 0.0
+    if isinstance(kernel, Kernel) and (kernel.code == LINEAR or are_few(X, kernel, problems, resources)):
         return 0.0
     return KernelRowCache(table_of(X, kernel, resources), (Part(0, X.shape[0]),), 0.0).rounding
 
 
 def dual_kernel(kernel: Kernel | KernelFunction) -> Kernel | KernelFunction:
     """Return the kernel that the solver uses: k - g(x) - g(z) is as good as k, and may have more digits."""
-    return kernel._replace(code=IN_DUAL.get(kernel.code, kernel.code)) if isinstance(kernel, Kernel) else kernel
+    return kernel._replace(code=dual_code(kernel)) if isinstance(kernel, Kernel) else kernel
+
+
+def dual_code(kernel: Kernel) -> int:
+    """Return the code of the kernel that the solver uses."""
+    return IN_DUAL.get(kernel.code, kernel.code)
 
 
 def dense_if_small(X: Any, resources: Resources) -> Any:
     """Return sparse rows as dense ones where they fit: BLAS is far ahead of any walk along lists."""
-    if not sparse.issparse(X) or X.shape[0] * X.shape[1] * X.dtype.itemsize > DENSE_SHARE * resources.max_bytes:
-        return X
-    return X.toarray()
+    return X.toarray() if sparse.issparse(X) and may_be_dense(X, resources) else X
+
+
+def may_be_dense(X: Any, resources: Resources) -> bool:
+    """Return whether rows are dense, or fit into their share of the memory as dense ones."""
+    return not sparse.issparse(X) or X.shape[0] * X.shape[1] * X.dtype.itemsize <= DENSE_SHARE * resources.max_bytes
 
 
 def within_class_grams(table: KernelTable, problems: list[Problem], resources: Resources) -> dict[int, np.ndarray]:
@@ -128,5 +175,6 @@ def rows_in(X: Any, problem: Problem) -> Any:
 
 def given_part(K: np.ndarray, problem: Problem) -> np.ndarray:
     """Return the similarities among the rows of a problem."""
-    places = problem.places()
-    return K if places.size == K.shape[0] else np.ascontiguousarray(K[np.ix_(places, places)])
+    if problem.dual.target.size == K.shape[0]:
+        return K
+    return np.block([[K[rows, columns] for columns in problem.slices] for rows in problem.slices])

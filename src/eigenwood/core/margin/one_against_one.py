@@ -57,7 +57,7 @@ def pair_problem(first: slice, second: slice, costs: np.ndarray, slack: str, lab
 
 
 def class_dual(signs: np.ndarray, costs: np.ndarray, slack: str) -> Dual:
-    """Return the dual of C Σξ or C Σξ², with a C for each row (decks C and E)."""
+    """Return the dual of C Σξ or C Σξ², with a C for each row (the kernel lecture and the boosting and SVM lecture)."""
     most, ridge = bound_and_ridge(costs, slack)
     return Dual(signs, np.where(signs > 0, 0.0, -most), np.where(signs > 0, most, 0.0), ridge)
 

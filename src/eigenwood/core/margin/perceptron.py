@@ -1,4 +1,4 @@
-"""Perceptron: learn only from mistakes (deck C).
+"""Perceptron: learn only from mistakes (the kernel lecture).
 
     w = 0, b = 0
     while some y (w·x + b) ≤ 0:   w ← w + η y x,   b ← b + η y
@@ -101,7 +101,7 @@ def perceptron_steps(
 ) -> Iterator[PerceptronStep]:
     """Yield the state after every chunk of rows, until all problems are finished.
 
-    ``seed`` draws a new order in each epoch; None visits the rows as they stand, again and again (deck C).
+    ``seed`` draws a new order in each epoch; None visits the rows as they stand, again and again (the kernel lecture).
     """
     norms = squared_row_norms(rows)
     chunk_rows = max(1, int(CHUNK_WORK // entries_per_row(rows)))

@@ -19,6 +19,8 @@ import numpy as np
 from eigenwood.compiling import njit
 
 NEVER = 1e300
+STEPS_PER_MEMBER = 20  # in a round among a few of all variables
+EFFORT = 50_000  # moves, and members of rounds, whose values are copied: a fraction of a second, which may be enough
 FLAT = 1e-12  # the least curvature along a pair, as in LIBSVM
 REASSOCIATED = {"nnan", "nsz", "contract", "reassoc", "ninf"}
 
@@ -92,6 +94,63 @@ def improve(K, ridge, errors, beta, low, high, epsilon, tol, share, max_steps):
         growth += step * (slope - 0.5 * step * curvature)
         n_steps += 1
     return n_steps, growth
+
+
+@njit
+def improve_all(K, ridge, errors, beta, low, high, epsilon, tol, share, max_steps):
+    """Move pairs of all variables until none violates ``tol``, in rounds of those that may still have to move.
+
+    Most variables soon stay at a bound for good, so that rounds are short. What takes more than some effort is left to
+    another call. Changes ``errors`` and ``beta``; returns the number of moves, and the growth.
+    """
+    n_steps, effort, growth = 0, 0, 0.0
+    members = movable(errors, beta, low, high, epsilon, tol)
+    while members.size > 0 and n_steps < max_steps and effort < EFFORT:
+        within = np.empty((members.size, members.size))
+        for a in range(members.size):
+            for b in range(members.size):
+                within[a, b] = K[members[a], members[b]]
+        own, most = beta[members], min(STEPS_PER_MEMBER * members.size, max_steps - n_steps)
+        bounds = low[members], high[members]
+        moves, grown = improve(
+            within, ridge[members], errors[members], own, bounds[0], bounds[1], epsilon, tol, share, most
+        )
+        if moves == 0:
+            break
+        for a in range(members.size):
+            move_one(K, ridge, errors, beta, members[a], own[a])
+        n_steps, effort, growth = n_steps + moves, effort + moves + members.size, growth + grown
+        members = movable(errors, beta, low, high, epsilon, tol)
+    return n_steps, growth
+
+
+@njit
+def movable(errors, beta, low, high, epsilon, tol):
+    """Return the variables that violate the conditions beside somebody; none if no pair does by more than ``tol``."""
+    size = errors.size
+    rise, fall = np.empty(size), np.empty(size)
+    top, bottom = -NEVER, NEVER
+    for k in range(size):
+        write_offsets(k, beta, low, high, epsilon, rise, fall)
+        rise[k], fall[k] = errors[k] + rise[k], errors[k] + fall[k]
+        top, bottom = max(top, rise[k]), min(bottom, fall[k])
+    found, n_found = np.empty(size, np.int64), 0
+    for k in range(size):
+        if top - bottom > tol and (rise[k] > bottom or fall[k] < top):
+            found[n_found] = k
+            n_found += 1
+    return found[:n_found]
+
+
+@njit
+def move_one(K, ridge, errors, beta, k, value):
+    """Give a variable another value, and bring the errors of all up to date."""
+    change = value - beta[k]
+    if change != 0.0:
+        beta[k] = value
+        for other in range(errors.size):
+            errors[other] -= change * K[k, other]
+        errors[k] -= change * ridge[k]
 
 
 @njit

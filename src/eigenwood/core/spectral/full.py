@@ -1,4 +1,4 @@
-"""The SVD of A itself, without forming AᵀA: small singular values keep their digits (deck D)."""
+"""The SVD of A itself, without forming AᵀA: small singular values keep their digits (the PCA lecture)."""
 
 from __future__ import annotations
 

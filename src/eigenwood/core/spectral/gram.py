@@ -1,4 +1,4 @@
-"""The Gram route: with n ≪ d the n x n matrix AAᵀ has the same eigenvalues as the d x d matrix AᵀA (deck D).
+"""The Gram route: with n ≪ d the n x n matrix AAᵀ has the same eigenvalues as the d x d matrix AᵀA (the PCA lecture).
 
 A        [ columns 0 ][ columns 1 ] …        centred block by block, never all at once
 G        sum of the blocks' products, in float64; tiles of G and lanes of blocks are the tasks

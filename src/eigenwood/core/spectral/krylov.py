@@ -7,8 +7,7 @@
 Orthogonality is kept in full, twice each time. When the basis is full the best pairs are kept and the rest is let go
 (thick restart). From b vectors at most b copies of a repeated eigenvalue grow; where so many were found, new random
 vectors come in to look for more. A share of the trace works like a count: Ritz values are never too large, so as soon
-as they hold the share, and have settled, the count is known, and the rest of the spectrum is never computed (decks A,
-B).
+as they hold the share, and have settled, the count is known, and the rest of the spectrum is never computed.
 """
 
 from __future__ import annotations
@@ -63,8 +62,10 @@ class KrylovStep(NamedTuple):
         return Pairs(self.values[:count].copy(), vectors, residual_vectors)
 
 
-def krylov_steps(operator: Operator, size: int, wanted: Wanted, trace: float, rule: KrylovRule) -> Iterator[KrylovStep]:
-    """Yield after every product, until all wanted pairs have settled.
+def krylov_steps(
+    operator: Operator, size: int, wanted: Wanted, trace: float, rule: KrylovRule, start: np.ndarray | None = None
+) -> Iterator[KrylovStep]:
+    """Yield after every product, until all wanted pairs have settled; ``start`` are orthonormal columns to begin with.
 
     >>> M = np.diag([5.0, 3.0, 1.0, 0.5])
     >>> *_, step = krylov_steps(lambda B: M @ B, 4, Wanted(1), 9.5, KrylovRule(1e-12, 1, 4, 0))
@@ -74,7 +75,7 @@ def krylov_steps(operator: Operator, size: int, wanted: Wanted, trace: float, ru
     capacity = min(rule.capacity, size)
     rng = np.random.default_rng(rule.seed)
     basis, H = np.empty((size, capacity), order="F"), np.zeros((capacity, capacity))
-    block = _fresh(rng, basis[:, :0], min(rule.block, capacity))
+    block = _fresh(rng, basis[:, :0], min(rule.block, capacity)) if start is None else start
     n_kept = n_products = 0
     n_starts = 1
     while True:

@@ -94,7 +94,7 @@ def _merged_mean(one, other):
     return weight, one.mean + shift * (other.weight / weight), shift, one.weight * other.weight / weight
 
 
-def columns_of(moments: Moments) -> ColumnMoments:
+def diagonal_moments(moments: Moments) -> ColumnMoments:
     """Return the moments of each column by itself."""
     return ColumnMoments(moments.n_rows, moments.weight, moments.mean, moments.scatter.diagonal().copy())
 

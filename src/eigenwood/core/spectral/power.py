@@ -1,4 +1,4 @@
-"""The lecture's power iteration (decks B, D): one component at a time, then deflation.
+"""The lecture's power iteration: one component at a time, then deflation.
 
     v ← M v / ‖M v‖      until ‖M v - λ v‖ is small; then M ← M - λ v vᵀ, and again
 

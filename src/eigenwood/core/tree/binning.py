@@ -84,11 +84,11 @@ def coded_columns(X, n_categories, rare_share: float, n_threads: int, max_bins: 
     def block(first: int) -> list:
         workspace = workspaces.get()
         try:
-            return columns_of(workspace, first)
+            return code_columns(workspace, first)
         finally:
             workspaces.put(workspace)
 
-    def columns_of(workspace: np.ndarray, first: int) -> list:
+    def code_columns(workspace: np.ndarray, first: int) -> list:
         columns = workspace[: min(width, X.shape[1] - first)]
         copy_columns(X, first, columns)
         return [

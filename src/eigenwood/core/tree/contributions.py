@@ -76,7 +76,7 @@ class Factors(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Room for one path and the rows that are on it."""
+    """Arrays for one path and the rows that are on it."""
 
     products: np.ndarray  # ((depth + 1) x points, n_lanes): H
     sums: np.ndarray  # G

@@ -1,4 +1,4 @@
-"""How mixed a set of rows is, from a few sums (deck C and E).
+"""How mixed a set of rows is, from a few sums (the kernel lecture and the boosting and SVM lecture).
 
 A set of rows is described by a vector of sums that can be added and subtracted:
 
@@ -221,13 +221,13 @@ def log_table(target: Target, params: GrowthParams) -> np.ndarray:
 
 
 TIE = 1e-11  # of the node's own cost: splits closer than this are equal
-ROUNDING = 1e-15  # of a node's cost where that is much more than its impurity (Poisson)
+COST_ROUNDING = 1e-15  # of a node's cost where that is much more than its impurity (Poisson)
 
 
 @njit_no_refcount
 def tie_of(node):
     """Return how close the costs of two cuts must be to be equal: what rounding may do to them."""
-    return max(TIE * node.weight * node.impurity, ROUNDING * abs(node.cost))
+    return max(TIE * node.weight * node.impurity, COST_ROUNDING * abs(node.cost))
 
 
 @njit_no_refcount

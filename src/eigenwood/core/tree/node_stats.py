@@ -18,7 +18,7 @@ from eigenwood.core.tree.criteria import (
 from eigenwood.core.tree.types import NodeRows, NodeStats
 from eigenwood.core.tree.workspace import MANY, TURNS
 
-ROUNDING = 1e-15  # a decrease may fall short of the wanted one by this, or by what makes two cuts equal
+DECREASE_ROUNDING = 1e-15  # a decrease may fall short of the wanted one by this, or by what makes two cuts equal
 
 
 @njit_no_refcount
@@ -231,5 +231,5 @@ def add_class_codes(class_codes, weights, n, partial_totals, total):
 @njit_no_refcount
 def gains_little(cost, stats, params):
     """Return whether a split decreases the impurity by less than is wanted."""
-    rounding = max(ROUNDING, tie_of(stats) / params.total_weight)
+    rounding = max(DECREASE_ROUNDING, tie_of(stats) / params.total_weight)
     return (stats.cost - cost) / params.total_weight + rounding < params.min_decrease

@@ -1,4 +1,4 @@
-"""Grow, then cut back (deck C; Breiman et al. 1984).
+"""Grow, then cut back (the kernel lecture; Breiman et al. 1984).
 
 Cost-complexity: a tree costs its risk plus alpha for each leaf. As alpha grows, the node t for which
 

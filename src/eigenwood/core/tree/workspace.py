@@ -116,7 +116,7 @@ class SparseHistogram(NamedTuple):
 
 
 class DrawBuffers(NamedTuple):
-    """Room for the draw of candidates (``split/candidates.py``)."""
+    """Arrays for the draw of candidates (``split/candidates.py``)."""
 
     feature_keys: np.ndarray  # (n_columns,) random bits
     sparse_keys: np.ndarray  # (n_sparse_bins,) random bits of their features
@@ -125,7 +125,7 @@ class DrawBuffers(NamedTuple):
 
 
 class TurnBuffers(NamedTuple):
-    """Room for the candidates of a large node that are looked at next, and for their codes if the table is by row."""
+    """Arrays for the candidates of a large node that are looked at next, and for their codes if the table is by row."""
 
     candidates: np.ndarray  # (TURN,)
     column_codes: np.ndarray  # (TURN, n_rows) the codes of the rows of the node
@@ -133,7 +133,7 @@ class TurnBuffers(NamedTuple):
 
 
 class RowOrder(NamedTuple):
-    """Room for the rows of a large node in the order of the codes of one column, and for the cuts between them."""
+    """Arrays for the rows of a large node in the order of the codes of one column, and for the cuts between them."""
 
     keys: np.ndarray  # (n_rows,) the codes of a column in order …
     places: np.ndarray  # (n_rows,) … and the places of their rows
@@ -142,7 +142,7 @@ class RowOrder(NamedTuple):
 
 
 class SplitWorkspace(NamedTuple):
-    """Room for one large node after the other. Sums and bits are all zero between two uses."""
+    """Arrays for one large node after the other. Sums and bits are all zero between two uses."""
 
     sums: np.ndarray  # (n_codes, n_sums + 1) of one column, the last column counts rows
     flat: np.ndarray  # the same for columns with few codes, one after the other
@@ -251,7 +251,7 @@ class NodeTargets(NamedTuple):
 
 
 class KeyBuffers(NamedTuple):
-    """Room to sort the keys of a column: codes, and in the last bits which rows they are of."""
+    """Arrays to sort the keys of a column: codes, and in the last bits which rows they are of."""
 
     keys: np.ndarray
     ordered: np.ndarray  # the same in order
@@ -269,7 +269,7 @@ class KeptOrders(NamedTuple):
 
 
 class CutBuffers(NamedTuple):
-    """Room for the cuts of one or more columns."""
+    """Arrays for the cuts of one or more columns."""
 
     lefts: np.ndarray  # the weight on the left …
     parts: np.ndarray  # … its part of the impurity, and that of the right side
@@ -279,7 +279,7 @@ class CutBuffers(NamedTuple):
 
 
 class SmallNodeWorkspace(NamedTuple):
-    """Room for a small node and all below it."""
+    """Arrays for a small node and all below it."""
 
     gathered: GatheredRows
     gathered_sparse: GatheredSparse

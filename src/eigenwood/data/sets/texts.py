@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from eigenwood.data.sets.record import Dataset
+from eigenwood.data.text import read_questions, read_word_pairs
 
 ENWIKI = "enwiki/enwiki_text8style_30MB.txt.zst"
 OPINIONS = {"neg": "not liked", "pos": "liked"}
@@ -41,39 +42,17 @@ def enwiki(description: str, home: Path) -> Dataset:
 def word_eval(description: str, home: Path) -> Dataset:
     """X holds analogies "a is to b as c is to d", one per row; ``extras`` word pairs with human scores."""
     folder = home / "word_eval"
-    with lzma.open(folder / "questions-words.txt.xz", "rt", encoding="utf-8") as stream:
-        sections, questions = read_questions(stream)
+    questions = read_questions(folder / "questions-words.txt.xz")
     return Dataset(
         name="word_eval",
         description=description,
-        X=np.array(questions, dtype=object),
+        X=np.array([question.words for question in questions], dtype=object),
         y=None,
         feature_names=("a", "b", "c", "d"),
         target_name=None,
-        row_labels={"section": np.array(sections, dtype=object)},
+        row_labels={"section": np.array([question.section for question in questions], dtype=object)},
         extras={
-            "wordsim353": read_pairs(folder / "wordsim353.tsv"),
-            "simlex999": read_pairs(folder / "simlex999.txt"),
+            "wordsim353": read_word_pairs(folder / "wordsim353.tsv"),
+            "simlex999": read_word_pairs(folder / "simlex999.txt"),
         },
     )
-
-
-def read_questions(lines) -> tuple[list[str], list[list[str]]]:
-    """Return the section and the four words of every question; a line ": name" opens a section."""
-    section = ""
-    sections, questions = [], []
-    for line in lines:
-        words = line.split()
-        if words[0] == ":":
-            section = words[1]
-        else:
-            sections.append(section)
-            questions.append(words)
-    return sections, questions
-
-
-def read_pairs(path: Path) -> list[tuple[str, str, float]]:
-    """Return (word, word, human score) for every line that is not a comment."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    rows = (line.split("\t") for line in lines if line and not line.startswith("#"))
-    return [(first, second, float(score)) for first, second, score in rows]

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import ClassifierMixin
 from sklearn.callback import with_callbacks
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.core.adaboost.rounds import SECONDS, StumpStep, stump_steps
+from eigenwood.core.adaboost.rounds import SECONDS
 from eigenwood.core.adaboost.stumps import part_of_stumps
-from eigenwood.core.adaboost.table import CodedTable, coded_dense, coded_sparse
 from eigenwood.core.adaboost.votes import Votes
-from eigenwood.core.adaboost.weights import integer_weights
-from eigenwood.estimators.adaboost.fitting import (
-    LearnerRounds,
-    LearnerStep,
-    classifier_steps,
-)
+from eigenwood.estimators.adaboost.contributing import vote_contributions
+from eigenwood.estimators.adaboost.fitting import LearnerRounds, classifier_steps
+from eigenwood.estimators.adaboost.history import HISTORY, HeldOut, LearnerHistory, StumpHistory
 from eigenwood.estimators.adaboost.input_checks import LearnerData, StumpData, check_learner_rows, check_stump_rows
-from eigenwood.estimators.adaboost.params import CLASSIFIER_PARAMS, CLASSIFIER_STATE, END_REASONS
+from eigenwood.estimators.adaboost.params import CLASSIFIER_PARAMS, CLASSIFIER_STATE, SOMETIMES
+from eigenwood.estimators.adaboost.stopping import HeldOutVotes, divided_learner_rows
 from eigenwood.estimators.adaboost.stump import stump_of
+from eigenwood.estimators.adaboost.votes import votes_of
 from eigenwood.estimators.adaboost.voting import Voting
+from eigenwood.estimators.forest.input_checks import all_equal
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.tree.faces import DecisionTreeClassifier
-from eigenwood.estimators.tree.fitting import RARE_SHARE
-from eigenwood.estimators.watching import FINISHED, Watch, Watched, all_or_nothing
+from eigenwood.estimators.watching import Watch, all_or_nothing
 from eigenwood.proofs.adaboost import History, boosting_claims
 from eigenwood.proofs.claim import Certificate
 from eigenwood.validation.adaboost import (
@@ -38,19 +33,17 @@ from eigenwood.validation.adaboost import (
     check_algorithm,
     check_learners_or_stumps,
     check_listed_categories,
+    check_same_rounds,
+    check_shares,
 )
 from eigenwood.validation.bagging import check_learner, check_learner_classes
 from eigenwood.validation.categories import FROM_DTYPE
 from eigenwood.validation.ensembles import check_classifier
 from eigenwood.validation.params import check_params
-from eigenwood.validation.seeds import integer_seeds
-from eigenwood.validation.threads import thread_count
-
-HISTORY = ("estimator_errors_", "edges_", "estimator_weights_", "normalizers_", "train_errors_", "min_margins_")
 
 
 @describe
-class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Voting, Watched, BaseEstimator):
+class AdaBoostClassifier(ClassifierMixin, Voting):
     """Let classifiers vote, each of which learnt from what those before it got wrong.
 
     Like :class:`sklearn.ensemble.AdaBoostClassifier`, with its parameters and attributes. Differences: (1) without an
@@ -76,7 +69,16 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Voting, Watched, B
     resample : bool, default=False
         Give each learner rows that are drawn by their weights, also if it could take the weights.
     random_state : int, RandomState or None, default=None
-        Draws the seeds of the learners, and the rows if they are resampled; stumps draw nothing.
+        Draws the seeds of the learners, the rows if they are resampled, and those held out; stumps draw nothing.
+    early_stopping : bool, default=False
+        Hold rows out and stop once their accuracy has not risen for ``n_iter_no_change`` rounds; rounds after the best
+        one are dropped.
+    validation_fraction : float or int, default=0.1
+        The rows held out, as a share or as a number: about the same share of each class.
+    n_iter_no_change : int, default=10
+        How many rounds may pass without a better accuracy.
+    warm_start : bool, default=False
+        Keep the rounds of the last fit and add more, up to ``n_estimators``: the same bits as one fit to these rows.
     categorical_features : 'from_dtype', None or list, default='from_dtype'
         Which columns are categories to stumps: the texts and categoricals of a frame, none, or names, indices or a
         mask. An ``estimator`` has its own way.
@@ -93,7 +95,11 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Voting, Watched, B
         Z, by which the weights of the rows are divided after a round, and the product of all Z so far.
     train_errors_, min_margins_ : ndarray of shape (n_rounds,)
         After each round the share of weight without a margin above 0, and the smallest margin, between -1 and 1.
-    stop_reason_ : 'finished', 'perfect', 'no_edge', 'time_limit' or 'callback'
+    validation_score_ : ndarray of shape (n_rounds,)
+        The accuracy on the rows held out after each round, where rounds may stop early; n_held_out_ tells how many.
+    left_shares_ : ndarray of shape (n_rounds,)
+        The share of the rows, by weight, that each stump sends to the left.
+    stop_reason_ : 'finished', 'perfect', 'no_edge', 'early_stopping', 'time_limit' or 'callback'
         'perfect' is a learner without an error, 'no_edge' one that is no better than chance.
     certificate_ : Certificate
 
@@ -107,12 +113,11 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Voting, Watched, B
     (array([0.42, 0.65, 0.92]), 1.0)
     """
 
-    OPTIONAL = frozenset({"stumps_", "categories_", "learners_", "seed_", "has_text_"})
+    OPTIONAL = SOMETIMES | {"stumps_", "left_shares_", "categories_", "learners_", "seed_", "has_text_"}
 
     normalizers_: np.ndarray
     edges_: np.ndarray
-    seed_: int
-    n_features_in_: int
+    left_shares_: np.ndarray
 
     PARAMS = CLASSIFIER_PARAMS
     FITTED = CLASSIFIER_STATE
@@ -126,6 +131,10 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Voting, Watched, B
         algorithm=DISCRETE,
         resample=False,
         random_state=None,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        warm_start=False,
         categorical_features=FROM_DTYPE,
         n_jobs=None,
         time_limit=None,
@@ -136,6 +145,10 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Voting, Watched, B
         self.algorithm = algorithm
         self.resample = resample
         self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.time_limit = time_limit
@@ -143,85 +156,67 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Voting, Watched, B
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Boost, round after round, on the rows of X and their classes y. A weight is a repeated row."""
-        with all_or_nothing(self):
+        with all_or_nothing(self) as before:
             check_params(self)
             watch = Watch(self)
             if self._may_have_stumps():
                 data = check_stump_rows(self, X, y, sample_weight)
                 if self._has_stumps(data.classes.labels.size):
-                    return self._fit_stumps(data, X, y, watch)
-            return self._fit_learners(X, y, sample_weight, watch, self._seed())
+                    return self._fit_stumps(data, before, X, y, watch)
+            return self._fit_learners(X, y, sample_weight, before, watch)
 
-    def _fit_stumps(self, data: StumpData, X, y, watch: Watch):
-        coded = self._coded(data)
-        steps = stump_steps(
-            *coded,
-            data.classes.codes,
-            integer_weights(data.weights),
-            data.classes.labels.size,
-            self.n_estimators,
-            float(self.learning_rate),
-            0.0 if getattr(self, "_skl_callbacks", None) else SECONDS,  # each round is told of
-        )
-        return self._follow(steps, lambda step: self._stump_attributes(data, step), data.weights, X, y, watch)
+    def _fit_stumps(self, data: StumpData, before: dict, X, y, watch: Watch):
+        n_earlier = self._earlier_count(before, data.classes.labels, "stumps_")
+        if n_earlier > 0:
+            are_same = all_equal(data.mixed.categories, self.categories_) and "left_shares_" in before
+            check_same_rounds(type(self).__name__, are_same)
+        if n_earlier == self.n_estimators:
+            return self
+        history = StumpHistory(self, data, n_earlier, self._seed() if self.early_stopping else 0)
+        seconds = 0.0 if getattr(self, "_skl_callbacks", None) else SECONDS  # each round is told of
+        steps = history.steps(self.n_estimators, seconds)
+        return self._follow(steps, history, history.learn.weights, n_earlier, X, y, watch)
 
-    def _fit_learners(self, X, y, sample_weight, watch: Watch, seed: int):
-        learner = self._learner()
+    def _fit_learners(self, X, y, sample_weight, before: dict, watch: Watch):
+        learner, seed = self._learner(), self._seed()
         check_classifier(type(self).__name__, learner)
         check_algorithm(type(self).__name__, self.algorithm, learner)
         data = check_learner_rows(self, X, y, sample_weight)
-        rounds, votes = self._learner_rounds(data, seed, watch), self._votes(data)
-        steps = classifier_steps(rounds, votes, self._said_by(class_count(data)), self.n_estimators)
-        return self._follow(steps, lambda step: self._learner_attributes(data, seed, step), data.mass, X, y, watch)
+        n_earlier = self._earlier_count(before, data.labels, "learners_")
+        if n_earlier == self.n_estimators:
+            return self
+        learn, held_out = divided_learner_rows(self, data, seed)
+        fixed = {"classes_": data.labels, "seed_": seed, "has_text_": data.has_text}
+        history = LearnerHistory(HISTORY, fixed, self._held_out(held_out))
+        steps = classifier_steps(
+            type(self).__name__,
+            LearnerRounds(learner, learn, seed, self.resample, watch, self._threads()),
+            Votes(learn.codes, learn.mass, class_count(data), float(self.learning_rate), self.algorithm == REAL),
+            self._pred_of(class_count(data)),
+            self.n_estimators,
+            self._earlier(n_earlier),
+        )
+        return self._follow(history.followed(steps), history, learn.mass, n_earlier, X, y, watch)
 
-    def _follow(self, steps, attributes, weights: np.ndarray, X, y, watch: Watch):
+    def _held_out(self, rows: LearnerData | None) -> HeldOut | None:
+        """Return what scores rows held out, given one learner after the other and its weight."""
+        if rows is None:
+            return None
+        real, pred_of = self.algorithm == REAL, self._pred_of(class_count(rows))
+        votes = HeldOutVotes(rows, real)
+
+        def score(learner: Any, weight: float) -> float:
+            return votes.add(votes_of(pred_of(learner, votes.X), weight, real), weight)
+
+        return HeldOut(score, rows.mass.size, int(self.n_iter_no_change))
+
+    def _follow(self, steps, history: Any, weights: np.ndarray, n_earlier: int, X, y, watch: Watch):
         """Drive the rounds to their end, and store what they come to."""
-        outcome = watch.follow(steps, max_rounds=self.n_estimators, fitted=attributes, X=X, y=y)
-        for name in set(self.FITTED) & set(vars(self)):
-            if name in self.OPTIONAL:
-                delattr(self, name)
-        for name, value in attributes(outcome.step).items():
-            setattr(self, name, value)
-        self.stop_reason_ = END_REASONS[outcome.step.end] if outcome.reason == FINISHED else outcome.reason
-        edge = getattr(outcome.step, "largest_edge", None)
-        edge = edge if edge is None else min(edge, float(self.edges_.min()))  # stumps are the best in each round
-        self.certificate_ = self._certify(outcome.step.margins, weights, edge)
+        result = self._store(steps, history, self.n_estimators - n_earlier, X, y, watch)
+        edge = None if result.edge is None else min(result.edge, float(self.edges_.min()))  # stumps are the best ones
+        assert result.margins is not None
+        self.certificate_ = self._certify(result.margins, weights, edge)
         return self
-
-    def _coded(self, data: StumpData) -> CodedTable:
-        rows = data.mixed.X
-        if sparse.issparse(rows):
-            return coded_sparse(rows.tocsc())
-        return coded_dense(rows, data.mixed.counts(), RARE_SHARE, self._threads())
-
-    def _learner_rounds(self, data: LearnerData, seed: int, watch: Watch | None) -> LearnerRounds:
-        return LearnerRounds(self._learner(), data, seed, self.resample, watch, self._threads())
-
-    def _votes(self, data: LearnerData) -> Votes:
-        real = self.algorithm == REAL
-        return Votes(data.codes, data.mass, class_count(data), float(self.learning_rate), real)
-
-    def _stump_attributes(self, data: StumpData, step: StumpStep) -> dict:
-        """Return the fitted attributes that some rounds stand for."""
-        errors, alphas = step.errors, step.alphas
-        normalizers = (1.0 - errors) * np.exp(-alphas / 2.0) + errors * np.exp(alphas / 2.0)
-        history = (errors, 1.0 - 2.0 * errors, alphas, normalizers, step.train_errors, step.min_margins)
-        return {
-            "classes_": data.classes.labels,
-            "stumps_": step.stumps,
-            "categories_": data.mixed.categories,
-            **dict(zip(HISTORY, history, strict=True)),
-        }
-
-    def _learner_attributes(self, data: LearnerData, seed: int, step: LearnerStep) -> dict:
-        columns = np.array([told[:6] for told in step.rounds]).T
-        return {
-            "classes_": data.labels,
-            "learners_": step.learners,
-            "seed_": seed,
-            "has_text_": data.has_text,
-            **{name: column.copy() for name, column in zip(HISTORY, columns, strict=True)},
-        }
 
     def _certify(self, margins: np.ndarray, weights: np.ndarray, largest_edge: float | None) -> Certificate:
         """Return what can be claimed of the rounds; the largest edge of any stump is known of stumps only."""
@@ -247,12 +242,6 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Voting, Watched, B
         """The number of classes."""
         check_is_fitted(self)
         return self.classes_.size
-
-    @property
-    def estimator_(self):
-        """The learner as it was before any fit."""
-        check_is_fitted(self)
-        return self._learner()
 
     @property
     def estimators_(self):
@@ -282,30 +271,20 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Voting, Watched, B
         if hasattr(self, "stumps_"):
             asks = self.stumps_.left != self.stumps_.right
             own = np.bincount(self.stumps_.feature[asks], weights=weights[asks], minlength=self.n_features_in_)
-        elif hasattr(self.learners_[0], "feature_importances_"):
-            own = sum(w * learner.feature_importances_ for w, learner in zip(weights, self.learners_, strict=True))
         else:
-            raise AttributeError(
-                f"{type(self).__name__}: feature_importances_ is not there, since the learners have none."
-            )
+            own = self._learner_importances()
         return own / (weights.sum() if weights.sum() > 0.0 else 1.0)
 
-    def __len__(self) -> int:
-        return self.estimator_weights_.size
+    def contributions(self, X):
+        """Return how much each feature moves the scores of each row away from the base value: exact Shapley values.
 
-    def __getitem__(self, number):
-        return self.estimators_[number]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.estimators_)
-
-    def _threads(self) -> int:
-        return thread_count(type(self).__name__, self.n_jobs)
-
-    def _seed(self) -> int:
-        """Return what all draws of a fit follow from; a model that is verified gives its own to a second fit."""
-        given = getattr(self, "_seed_to_take", None)
-        return int(integer_seeds(self.random_state, 1)[0]) if given is None else given
+        The learners must be stumps, or trees of Eigenwood. The result has ``values``, of shape (n_rows, n_features)
+        for two classes, else (n_rows, n_features, n_classes), and ``base``; the values of a row and the base add up to
+        its ``decision_function``. A feature that is not known is answered by the share of weight that went each way:
+        of the training rows at stumps, of the weights of its round in a tree.
+        """
+        check_is_fitted(self)
+        return vote_contributions(self, X)
 
     def _learner(self) -> Any:
         return DecisionTreeClassifier(max_depth=1) if self.estimator is None else self.estimator
@@ -323,16 +302,11 @@ class AdaBoostClassifier(ClassifierMixin, MetaEstimatorMixin, Voting, Watched, B
         check_learners_or_stumps(who, hasattr(self, "stumps_"), hasattr(self, "learners_"), wants_stumps)
         if wants_stumps:
             check_listed_categories(who, self.stumps_, self.categories_)
+            check_shares(who, getattr(self, "left_shares_", np.empty(0)))
             return
         for learner in self.learners_:
             check_learner(who, learner, type(self._learner()), self.n_features_in_)
             check_learner_classes(who, learner, self.classes_.size)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        inside = get_tags(self._learner()).input_tags
-        tags.input_tags.sparse, tags.input_tags.allow_nan = inside.sparse, inside.allow_nan
-        return tags
 
 
 def class_count(data: LearnerData) -> int:

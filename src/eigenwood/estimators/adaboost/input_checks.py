@@ -28,6 +28,11 @@ class StumpData(NamedTuple):
     classes: Classes
     weights: np.ndarray
 
+    def taken(self, rows: np.ndarray) -> StumpData:
+        """Return some of the rows."""
+        mixed, codes = self.mixed._replace(X=self.mixed.X[rows]), self.classes.codes[rows]
+        return StumpData(mixed, self.classes._replace(codes=codes), self.weights[rows])
+
 
 class LearnerData(NamedTuple):
     """Checked rows, each once, with the weight of its copies; rows of weight 0 are gone."""
@@ -38,6 +43,13 @@ class LearnerData(NamedTuple):
     mass: np.ndarray
     n_meant: int  # how many rows the weights stand for
     has_text: bool
+
+    def taken(self, rows: np.ndarray) -> LearnerData:
+        """Return some of the rows."""
+        training = self.training._replace(X=part_of(self.training.X, rows, None), y=self.training.y[rows])
+        mass = self.mass[rows]
+        n_meant = max(rows.size, round(float(mass.sum())))
+        return self._replace(training=training, codes=self.codes[rows], mass=mass, n_meant=n_meant)
 
 
 def check_stump_rows(

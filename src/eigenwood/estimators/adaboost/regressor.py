@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.callback import with_callbacks
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.estimators.adaboost.fitting import LearnerRounds, LearnerStep, regressor_steps
+from eigenwood.estimators.adaboost.base import Boosted
+from eigenwood.estimators.adaboost.fitting import LearnerRounds, regressor_steps
+from eigenwood.estimators.adaboost.history import HeldOut, LearnerHistory
 from eigenwood.estimators.adaboost.input_checks import LearnerData, check_learner_rows
-from eigenwood.estimators.adaboost.params import END_REASONS, REGRESSOR_PARAMS, REGRESSOR_STATE
+from eigenwood.estimators.adaboost.medians import weighted_medians
+from eigenwood.estimators.adaboost.params import REGRESSOR_PARAMS, REGRESSOR_STATE
+from eigenwood.estimators.adaboost.stopping import HeldOutAmounts, divided_learner_rows
 from eigenwood.estimators.bagging.input_checks import refuses_infinity
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.tree.faces import DecisionTreeRegressor
-from eigenwood.estimators.watching import FINISHED, Watch, Watched, all_or_nothing
+from eigenwood.estimators.watching import Watch, all_or_nothing
 from eigenwood.proofs.adaboost import regression_claims
 from eigenwood.proofs.claim import Certificate
 from eigenwood.validation.adaboost import LINEAR, check_single_target
 from eigenwood.validation.bagging import check_learner, check_learner_outputs
 from eigenwood.validation.ensembles import check_query
 from eigenwood.validation.params import check_params
-from eigenwood.validation.seeds import integer_seeds
-from eigenwood.validation.threads import thread_count
+
+COLUMNS = ("estimator_errors_", "estimator_weights_")  # what is told of each round
 
 
 @describe
-class AdaBoostRegressor(RegressorMixin, MetaEstimatorMixin, Watched, BaseEstimator):
+class AdaBoostRegressor(RegressorMixin, Boosted):
     """Take the weighted median of regressors, each of which learnt from rows that those before it predicted badly.
 
     Like :class:`sklearn.ensemble.AdaBoostRegressor` (AdaBoost.R2), with its parameters and attributes. Differences: (1)
@@ -48,13 +50,24 @@ class AdaBoostRegressor(RegressorMixin, MetaEstimatorMixin, Watched, BaseEstimat
     loss : 'linear', 'square' or 'exponential', default='linear'
         What an error costs, as a share of the largest one: itself, its square, or 1 - e^-error.
     random_state : int, RandomState or None, default=None
-        Draws the rows and the seeds of the learners.
+        Draws the rows and the seeds of the learners, and the rows held out.
+    early_stopping : bool, default=False
+        Hold rows out and stop once R² on them has not risen for ``n_iter_no_change`` rounds; rounds after the best one
+        are dropped.
+    validation_fraction : float or int, default=0.1
+        The rows held out, as a share or as a number.
+    n_iter_no_change : int, default=10
+        How many rounds may pass without a better R².
+    warm_start : bool, default=False
+        Keep the rounds of the last fit and add more, up to ``n_estimators``: the same bits as one fit to these rows.
 
     Attributes
     ----------
     estimator_, estimators_, estimator_weights_, estimator_errors_, feature_importances_, n_features_in_
         As in scikit-learn, and so is feature_names_in_; there are only the rounds that there were.
-    stop_reason_ : 'finished', 'perfect', 'no_edge', 'time_limit' or 'callback'
+    validation_score_ : ndarray of shape (n_rounds,)
+        R² on the rows held out after each round, where rounds may stop early; n_held_out_ tells how many.
+    stop_reason_ : 'finished', 'perfect', 'no_edge', 'early_stopping', 'time_limit' or 'callback'
         'perfect' is a learner without an error, 'no_edge' one whose mean loss is not below 1/2.
     certificate_ : Certificate
 
@@ -67,11 +80,8 @@ class AdaBoostRegressor(RegressorMixin, MetaEstimatorMixin, Watched, BaseEstimat
     array([9.])
     """
 
-    estimator_weights_: np.ndarray
-    learners_: list
+    estimator_errors_: np.ndarray
     has_text_: bool
-    seed_: int
-    n_features_in_: int
 
     PARAMS = REGRESSOR_PARAMS
     FITTED = REGRESSOR_STATE
@@ -84,6 +94,10 @@ class AdaBoostRegressor(RegressorMixin, MetaEstimatorMixin, Watched, BaseEstimat
         learning_rate=1.0,
         loss=LINEAR,
         random_state=None,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        warm_start=False,
         n_jobs=None,
         time_limit=None,
     ):
@@ -92,35 +106,44 @@ class AdaBoostRegressor(RegressorMixin, MetaEstimatorMixin, Watched, BaseEstimat
         self.learning_rate = learning_rate
         self.loss = loss
         self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.time_limit = time_limit
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Boost, round after round, on the rows of X and their numbers y. A weight is a repeated row."""
-        with all_or_nothing(self):
+        with all_or_nothing(self) as before:
             check_params(self)
-            watch = Watch(self)
-            data = check_learner_rows(self, X, y, sample_weight)
-            check_single_target(type(self).__name__, y, data.training.y)
-            seed = self._seed()
-            outcome = watch.follow(
-                self._steps(data, seed, watch),
-                max_rounds=self.n_estimators,
-                fitted=lambda step: attributes(data, seed, step),
-                X=X,
-                y=y,
-            )
-            for name, value in attributes(data, seed, outcome.step).items():
-                setattr(self, name, value)
-            self.stop_reason_ = END_REASONS[outcome.step.end] if outcome.reason == FINISHED else outcome.reason
+            watch, who = Watch(self), type(self).__name__
+            data, seed = check_learner_rows(self, X, y, sample_weight), self._seed()
+            check_single_target(who, y, data.training.y)
+            n_earlier = self._earlier_count(before, None, "learners_")
+            if n_earlier == self.n_estimators:
+                return self
+            learn, held_out = divided_learner_rows(self, data, seed)
+            fixed = {"seed_": seed, "has_text_": data.has_text}
+            history = LearnerHistory(COLUMNS, fixed, self._held_out(held_out))
+            rounds = LearnerRounds(self._learner(), learn, seed, True, watch, self._threads())
+            rate, n_rounds = float(self.learning_rate), self.n_estimators
+            steps = regressor_steps(who, rounds, self.loss, rate, n_rounds, self._earlier(n_earlier))
+            self._store(history.followed(steps), history, n_rounds - n_earlier, X, y, watch)
             self.certificate_ = self._certify()
             return self
 
-    def _steps(self, data: LearnerData, seed: int, watch: Watch | None) -> Iterator[LearnerStep]:
-        threads = thread_count(type(self).__name__, self.n_jobs)
-        rounds = LearnerRounds(self._learner(), data, seed, True, watch, threads)
-        return regressor_steps(rounds, self.loss, float(self.learning_rate), self.n_estimators)
+    def _held_out(self, rows: LearnerData | None) -> HeldOut | None:
+        """Return what scores rows held out, given one learner after the other and its weight."""
+        if rows is None:
+            return None
+        amounts = HeldOutAmounts(rows)
+
+        def score(learner: Any, weight: float) -> float:
+            return amounts.add(learner.predict(amounts.X), weight)
+
+        return HeldOut(score, rows.mass.size, int(self.n_iter_no_change))
 
     def _certify(self) -> Certificate:
         """Return the claims about the rounds."""
@@ -154,42 +177,11 @@ class AdaBoostRegressor(RegressorMixin, MetaEstimatorMixin, Watched, BaseEstimat
         return np.column_stack([learner.predict(rows) for learner in self.learners_])
 
     @property
-    def estimator_(self):
-        """The learner as it was before any fit."""
-        check_is_fitted(self)
-        return self._learner()
-
-    @property
-    def estimators_(self):
-        """The learners, in order."""
-        check_is_fitted(self)
-        return self.learners_
-
-    @property
     def feature_importances_(self):
         """The weighted mean of the learners' importances."""
         check_is_fitted(self)
-        if not hasattr(self.learners_[0], "feature_importances_"):
-            raise AttributeError(
-                f"{type(self).__name__}: feature_importances_ is not there, since the learners have none."
-            )
-        parts = zip(self.estimator_weights_, self.learners_, strict=True)
         total = self.estimator_weights_.sum()
-        return sum(w * learner.feature_importances_ for w, learner in parts) / (total if total > 0.0 else 1.0)
-
-    def __len__(self) -> int:
-        return self.estimator_weights_.size
-
-    def __getitem__(self, number):
-        return self.estimators_[number]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.estimators_)
-
-    def _seed(self) -> int:
-        """Return what all draws of a fit follow from; a model that is verified gives its own to a second fit."""
-        given = getattr(self, "_seed_to_take", None)
-        return int(integer_seeds(self.random_state, 1)[0]) if given is None else given
+        return self._learner_importances() / (total if total > 0.0 else 1.0)
 
     def _learner(self) -> Any:
         return DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
@@ -199,33 +191,3 @@ class AdaBoostRegressor(RegressorMixin, MetaEstimatorMixin, Watched, BaseEstimat
         for learner in self.learners_:
             check_learner(type(self).__name__, learner, type(self._learner()), self.n_features_in_)
             check_learner_outputs(type(self).__name__, learner, 1)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        inside = get_tags(self._learner()).input_tags
-        tags.input_tags.sparse, tags.input_tags.allow_nan = inside.sparse, inside.allow_nan
-        return tags
-
-
-def attributes(data: LearnerData, seed: int, step: LearnerStep) -> dict:
-    """Return the fitted attributes that some rounds stand for."""
-    return {
-        "learners_": step.learners,
-        "estimator_errors_": np.array([told.error for told in step.rounds]),
-        "estimator_weights_": np.array([told.alpha for told in step.rounds]),
-        "seed_": seed,
-        "has_text_": data.has_text,
-    }
-
-
-def weighted_medians(predictions: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return for each row the least prediction that has half of the weight up to it.
-
-    >>> weighted_medians(np.array([[1.0, 5.0, 2.0]]), np.array([1.0, 3.0, 1.0]))
-    array([5.])
-    """
-    order = np.argsort(predictions, axis=1, kind="stable")
-    up_to = np.cumsum(weights[order], axis=1)
-    place = (up_to >= 0.5 * up_to[:, -1:]).argmax(axis=1)
-    rows = np.arange(predictions.shape[0])
-    return predictions[rows, order[rows, place]]

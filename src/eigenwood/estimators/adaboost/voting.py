@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import accuracy_score
-from sklearn.utils.extmath import softmax
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.core.adaboost.stumps import Stumps, part_of_stumps, stump_classes, stump_votes
-from eigenwood.estimators.adaboost.fitting import said_classes, said_shares
+from eigenwood.core.adaboost.stumps import Stumps, stump_votes
+from eigenwood.estimators.adaboost.base import Boosted
+from eigenwood.estimators.adaboost.fitting import pred_by_classes, pred_by_shares
+from eigenwood.estimators.adaboost.votes import binary_scores, proba_of, scores_of, votes_of, votes_of_each
 from eigenwood.estimators.bagging.input_checks import refuses_infinity
 from eigenwood.estimators.tree.data import log_proba
 from eigenwood.estimators.tree.input_checks import check_no_infinity
@@ -20,23 +21,15 @@ from eigenwood.validation.adaboost import REAL
 from eigenwood.validation.categories import check_mixed
 from eigenwood.validation.ensembles import check_query
 
-MOST_SAID = 1 << 22  # classes that stumps say of rows, held at once
 
-
-class Voting(ABC):
+class Voting(Boosted):
     """A classifier that is the weighted vote of its learners."""
 
     algorithm: str
     classes_: np.ndarray
-    estimator_weights_: np.ndarray
     stumps_: Stumps
-    learners_: list
     categories_: list
     has_text_: bool
-
-    @abstractmethod
-    def _threads(self) -> int:
-        """Return how many threads may be used."""
 
     @abstractmethod
     def _has_stumps(self, n_classes: int) -> bool:
@@ -85,63 +78,38 @@ class Voting(ABC):
         """Yield the score of each class and row, between -1 and 1, after each round or after the last."""
         check_is_fitted(self)
         total: Any = 0.0
-        for said, n_done in self._said(X, every):
-            total = total + said
-            sum_so_far = self.estimator_weights_[:n_done].sum()
-            yield (total if self._is_real() else against_others(total)) / (sum_so_far if sum_so_far > 0.0 else 1.0)
+        for pred, n_done in self._preds(X, every):
+            total = total + pred
+            yield scores_of(total, self.estimator_weights_[:n_done].sum(), self._is_real())
 
-    def _said(self, X, every: bool) -> Iterator[tuple[np.ndarray, int]]:
+    def _preds(self, X, every: bool) -> Iterator[tuple[np.ndarray, int]]:
         """Yield what each round adds, or what all do, with the number of the rounds: votes for classes, or w h."""
         weights = self.estimator_weights_
         if hasattr(self, "stumps_"):
             rows = check_mixed(self, X, known=self.categories_).X
             check_no_infinity(self, rows)
             if every:
-                yield from self._said_one_by_one(rows)
+                each = votes_of_each(self.stumps_, weights, rows, self.classes_.size, self._threads())
+                yield from ((pred, t) for t, pred in enumerate(each, 1))
                 return
             yield stump_votes(self.stumps_, weights, rows, self.classes_.size, self._threads()), weights.size
             return
         rows = check_query(self, X, has_text=self.has_text_, finite=refuses_infinity(self))
-        said_by, total = self._said_by(self.classes_.size), np.zeros((rows.shape[0], self.classes_.size))
+        pred_of, total = self._pred_of(self.classes_.size), np.zeros((rows.shape[0], self.classes_.size))
         for t, learner in enumerate(self.learners_):
-            said = said_by(learner, rows)
-            added = weights[t] * (said if self._is_real() else said > 0.0)
+            added = votes_of(pred_of(learner, rows), weights[t], self._is_real())
             total += added
             if every:
                 yield added, t + 1
         if not every:
             yield total, weights.size
 
-    def _said_one_by_one(self, rows: Any) -> Iterator[tuple[np.ndarray, int]]:
-        """Yield the votes of each stump, with the number of the rounds."""
-        weights, n_classes = self.estimator_weights_, self.classes_.size
-        n_together = max(1, MOST_SAID // rows.shape[0])
-        for first in range(0, weights.size, n_together):
-            stumps = part_of_stumps(self.stumps_, first, min(first + n_together, weights.size))
-            for t, said in enumerate(stump_classes(stumps, rows, self._threads()), first):
-                yield np.where(np.arange(n_classes) == said[:, None], weights[t], 0.0), t + 1
-
-    def _said_by(self, n_classes: int) -> Callable[[Any, Any], np.ndarray]:
+    def _pred_of(self, n_classes: int) -> Callable[[Any, Any], np.ndarray]:
         """Return what asks a learner: for classes, or for their shares."""
         if self.algorithm == REAL:
-            return said_shares(n_classes)
-        return said_classes(type(self).__name__, n_classes)
+            return pred_by_shares(n_classes)
+        return pred_by_classes(type(self).__name__, n_classes)
 
     def _is_real(self) -> bool:
         """Return whether learners were asked for shares of classes."""
         return self.algorithm == REAL and not self._has_stumps(self.classes_.size)
-
-
-def against_others(votes: np.ndarray) -> np.ndarray:
-    """Return the votes for each class less the mean of those for the others, as SAMME scores a class."""
-    return votes - (votes.sum(axis=1, keepdims=True) - votes) / (votes.shape[1] - 1)
-
-
-def binary_scores(scores: np.ndarray) -> np.ndarray:
-    """Return scores as scikit-learn has them: the difference of both for two classes."""
-    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-
-def proba_of(scores: np.ndarray) -> np.ndarray:
-    """Return shares of the classes from their scores, as scikit-learn does."""
-    return softmax(scores / (scores.shape[1] - 1.0))

@@ -84,19 +84,15 @@ def plain_params(learner: Any) -> dict[str, str]:
 
 def learner_certificate(learner: Any, given: TrainingData, deadline: Deadline) -> Certificate | None:
     """Return the certificate of a learner for the rows that it was given; None if it has no verifier of ours."""
-    parts = parts_of(learner)
-    if not all(hasattr(part, "FITTED") for part in parts):
+    if not all(hasattr(part, "FITTED") for part in parts_of(learner)):
         return None
-    from eigenwood.estimators.registry import recomputed_claims  # it knows all verifiers, and this one is among them
+    from eigenwood.estimators.registry import claims_of_steps  # it knows all verifiers, and this one is among them
 
-    X, claims = given.X, list[Claim]()
-    for part in parts:
-        weights = None if hasattr(part, "transform") else given.fit_params.get("sample_weight")
-        try:
-            claims += recomputed_claims(part, X, given.y, weights, deadline)
-        except InputError as error:  # it cannot have learnt from these rows
-            return Certificate((at_most("data", f"rows that the learner cannot have learnt from: {error}", 1, 0),))
-        X = part.transform(X) if hasattr(part, "transform") else X
+    weights = given.fit_params.get("sample_weight")
+    try:
+        claims = [claim for _, claim in claims_of_steps(learner, given.X, given.y, weights, deadline)]
+    except InputError as error:  # it cannot have learnt from these rows
+        return Certificate((at_most("data", f"rows that the learner cannot have learnt from: {error}", 1, 0),))
     return Certificate(tuple(claims))
 
 

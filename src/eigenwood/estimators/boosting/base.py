@@ -19,7 +19,7 @@ from eigenwood.core.forest.predict import Means, Predictor, forest_leaves, fores
 from eigenwood.core.tree.contributions import Contributions
 from eigenwood.core.tree.criteria import SQUARED_ERROR
 from eigenwood.core.tree.types import NO_THRESHOLD, Tree
-from eigenwood.estimators.boosting.fitting import Rounds, Step, Stopping, is_watched
+from eigenwood.estimators.boosting.fitting import Rounds, Step, Stopping, is_watched, own_loss
 from eigenwood.estimators.boosting.initial import fitted_init, init_scores
 from eigenwood.estimators.boosting.input_checks import BoostData, check_choices, check_query, check_training
 from eigenwood.estimators.boosting.params import (
@@ -50,6 +50,7 @@ from eigenwood.proofs.claim import Certificate
 from eigenwood.validation.boosting import (
     check_no_init,
     check_output_count,
+    check_poisson,
     check_round_count,
     check_round_sizes,
     check_scorable,
@@ -60,7 +61,6 @@ from eigenwood.validation.draws import check_warm_columns, check_warm_targets, h
 from eigenwood.validation.forests import check_forest
 from eigenwood.validation.params import check_params
 from eigenwood.validation.seeds import integer_seeds
-from eigenwood.validation.targets import check_counts
 from eigenwood.validation.threads import thread_count
 from eigenwood.validation.trees import check_category_lists
 
@@ -127,7 +127,7 @@ class GradientBoosting(Watched, BaseEstimator):
             self._start_scores(setup, baseline, inits, n_earlier, X, X if validation is None else validation[0]),
             n_earlier,
             self._stopping(learn, held_out, data.n_rows()),
-            self.loss if callable(self.loss) else None,
+            own_loss(self),
             getattr(self, "validation_score_", np.empty(0)) if n_earlier > 0 else np.empty(0),
         )
         return rounds, {
@@ -187,7 +187,7 @@ class GradientBoosting(Watched, BaseEstimator):
             return data, None
         learn, held_out = (data.taken(rows) for rows in validation_split(who, data, self.validation_fraction, seed))
         if self.loss == POISSON_LOSS:
-            check_counts(self, learn.y[:, None])
+            check_poisson(who, learn.y)
         return learn, held_out
 
     def _baseline(self, learn: BoostData) -> np.ndarray:
@@ -397,6 +397,12 @@ class GradientBoosting(Watched, BaseEstimator):
     def n_iter_(self) -> int:
         """The number of rounds that were kept."""
         return self.n_estimators_
+
+    @property
+    def do_early_stopping_(self) -> bool:
+        """Whether boosting could stop early, by rows held out or by the training rows."""
+        check_is_fitted(self)
+        return hasattr(self, "validation_score_")
 
     @property
     def oob_score_(self) -> float:

@@ -15,6 +15,7 @@ from eigenwood.estimators.boosting.params import (
     CLASS_LOSSES,
     LOSS,
     NO_CRITERION,
+    OWN_LOSS,
     REGRESSION_PARAMS,
     loss_code,
 )
@@ -23,7 +24,7 @@ from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.state import CLASS_STATE
 from eigenwood.estimators.tree.data import log_proba
 from eigenwood.validation.categories import FROM_DTYPE
-from eigenwood.validation.params import Choice, ClassWeights
+from eigenwood.validation.params import AnyOf, Choice, ClassWeights
 from eigenwood.validation.targets import labels_from_scores
 
 
@@ -91,7 +92,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     Attributes
     ----------
     n_estimators_, n_iter_, n_trees_per_iteration_, n_features_in_, feature_names_in_, feature_importances_,
-    estimators_, init_, max_features_
+    estimators_, init_, max_features_, do_early_stopping_
         As in scikit-learn; importances are by gain.
     train_score_ : ndarray of shape (n_rounds,)
         The loss of the training rows after each round, to seven digits.
@@ -220,9 +221,10 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
 
     Parameters
     ----------
-    loss : 'log_loss' or 'exponential', default='log_loss'
-        The logistic loss, with one tree for each class and round where there are more than two; or the exponential loss
-        of AdaBoost, for two classes.
+    loss : 'log_loss', 'exponential' or function, default='log_loss'
+        The logistic loss, with one tree for each class and round where there are more than two; the exponential loss of
+        AdaBoost, for two classes; or, for two classes, a function of y, which is 0 or 1, and score, the logarithm of
+        the odds of 1, that returns gradient and hessian; boosting then begins at 0.
     class_weight : dict, 'balanced' or None, default=None
         A factor for the weights of each class, as in scikit-learn.
     learning_rate, n_estimators, max_iter, subsample, criterion, init, max_depth, validation_fraction,
@@ -248,7 +250,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
     (array(['a', 'b'], dtype='<U1'), True)
     """
 
-    PARAMS = {"loss": Choice(CLASS_LOSSES), **BOOSTING_PARAMS, "class_weight": ClassWeights()}
+    PARAMS = {"loss": AnyOf(Choice(CLASS_LOSSES), OWN_LOSS), **BOOSTING_PARAMS, "class_weight": ClassWeights()}
     FITTED = {**CLASS_STATE, **BOOSTING_STATE}
 
     classes_: np.ndarray

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigenwood.core.boosting.losses import CUSTOM
-from eigenwood.core.boosting.tasks import DELTA
 from eigenwood.core.boosting.trees import trees_of
 from eigenwood.core.boosting.types import FEATURE, GAIN, LEFT, BoostNodes
+from eigenwood.core.boosting.workspace import DELTA
 from eigenwood.core.forest.packing import Forest, pack_batch
 from eigenwood.core.tree.criteria import SQUARED_ERROR
 from eigenwood.estimators.boosting.params import DEVIANCES
@@ -27,6 +27,8 @@ from eigenwood.validation.boosting import check_gradients
 SECONDS = 0.03  # between two looks at the clock
 MOST_NODES = 1 << 22  # of the rounds of one call, if all were as large as they may be
 OUTPUT_START = np.array([0, 1])
+
+OwnLoss = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # y, scores → gradients, hessians
 
 
 class Step(NamedTuple):
@@ -47,6 +49,13 @@ class Stopping(NamedTuple):
     metric: Callable[[np.ndarray], float] | None  # scores of the rows held out, (n_outputs, n_rows) → how good they are
 
 
+def own_loss(model: Any) -> OwnLoss | None:
+    """Return the user's function with checks of what it gives, if there is one."""
+    if not callable(model.loss):
+        return None
+    return lambda y, scores: check_gradients(type(model).__name__, model.loss(y, scores), y.size)
+
+
 class Rounds:
     """The rounds of a fit so far."""
 
@@ -56,7 +65,7 @@ class Rounds:
         start: np.ndarray,
         n_earlier: int,
         stopping: Stopping | None,
-        loss: Callable[[np.ndarray, np.ndarray], Any] | None,
+        loss: OwnLoss | None,
         earlier_scores: np.ndarray,
     ) -> None:
         """``start`` are scores, (n_outputs, n_rows); ``loss`` is a function of the user's."""
@@ -112,13 +121,12 @@ class Rounds:
 
         return loss(before), loss(self._run.work.rows.scores)
 
-    def _follow(self, loss: Callable[[np.ndarray, np.ndarray], Any]) -> None:
+    def _follow(self, loss: OwnLoss) -> None:
         """Hand the gradients of the user's loss on; rows held out have none."""
         n_train, n_rows = self.setup.n_train, self.setup.data.n_rows()
         y, scores = self.setup.data.y[:n_train].copy(), self._run.work.rows.scores[0, :n_train].copy()
-        given = check_gradients("GradientBoostingRegressor", loss(y, scores), n_train)
         gradients, hessians = np.zeros(n_rows), np.zeros(n_rows)
-        gradients[:n_train], hessians[:n_train] = given
+        gradients[:n_train], hessians[:n_train] = loss(y, scores)
         self._run.follow(gradients, hessians)
 
     def _score(self, losses: np.ndarray) -> float:
@@ -167,8 +175,9 @@ class RoundsResult(NamedTuple):
 
 
 def steady(losses: Any) -> Any:
-    """Return losses rounded to seven digits, which the order of rows hardly ever changes."""
-    return np.float64(np.float32(losses))
+    """Return losses rounded to seven digits, which the order of rows hardly ever changes; of any size."""
+    digits, powers = np.frexp(losses)
+    return np.ldexp(np.float64(np.float32(digits)), powers)
 
 
 def first_trees(parts: list[BoostNodes], n_trees: int) -> BoostNodes:
@@ -182,7 +191,8 @@ def first_trees(parts: list[BoostNodes], n_trees: int) -> BoostNodes:
 def gains_of(nodes: BoostNodes, n_features: int) -> np.ndarray:
     """Return what the questions about each feature gain in all."""
     asked = nodes.whole[:, LEFT] > 0
-    return np.bincount(nodes.whole[asked, FEATURE], nodes.real[asked, GAIN], minlength=n_features)
+    gains = np.bincount(nodes.whole[asked, FEATURE], nodes.real[asked, GAIN], minlength=n_features)
+    return gains.astype(np.float64)  # it counts, in whole numbers, where nothing was asked
 
 
 def is_watched(model: Any) -> bool:

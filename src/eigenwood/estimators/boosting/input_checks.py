@@ -11,19 +11,20 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 
-from eigenwood.estimators.boosting.params import EXPONENTIAL_LOSS, NO_CRITERION, POISSON_LOSS
+from eigenwood.estimators.boosting.params import EXPONENTIAL_LOSS, NO_CRITERION, POISSON_LOSS, quantiles_of
 from eigenwood.estimators.tree.fitting import are_integers
 from eigenwood.estimators.tree.input_checks import check_known_table, check_table, empty_if_all_one
 from eigenwood.validation.arrays import check_weights
 from eigenwood.validation.boosting import (
     NO_INTERACTIONS,
     PAIRWISE,
-    check_bounded_loss,
     check_class_masses,
     check_groups,
     check_init_method,
     check_init_with_warm_start,
     check_one_amount,
+    check_one_share,
+    check_poisson,
     check_two_classes,
 )
 from eigenwood.validation.categories import Mixed, seen_only
@@ -32,7 +33,6 @@ from eigenwood.validation.targets import (
     Training,
     check_amounts,
     check_classes,
-    check_counts,
     check_known,
     check_labels,
     check_weight_sizes,
@@ -40,6 +40,8 @@ from eigenwood.validation.targets import (
 )
 from eigenwood.validation.trees import check_monotonic_cst
 
+MOST_REPEATS = 1 << 22  # rows that whole weights may come to, or so many times the rows there are
+REPEATED_SHARE = 8
 COLUMN_GIVEN = "A column-vector y was passed when a 1d array was expected: y has one column, and is taken as a vector."
 
 
@@ -64,10 +66,6 @@ class BoostData(NamedTuple):
     def row_weights(self) -> np.ndarray:
         return self.weights if self.weights.size else np.ones(self.y.size)
 
-    def are_counts(self) -> bool:
-        """Return whether weights count rows."""
-        return are_integers(self.weights)
-
     def taken(self, rows: np.ndarray) -> BoostData:
         """Return some of the rows, or some several times."""
         weights = self.weights[rows] if self.weights.size else self.weights
@@ -79,7 +77,7 @@ def check_choices(model: Any) -> None:
     """Raise if parameters exclude each other; warn of one that scikit-learn will remove."""
     who = type(model).__name__
     check_init_method(who, model.init, "predict_proba" if isinstance(model, ClassifierMixin) else "predict")
-    check_bounded_loss(who, model.loss, model.monotonic_cst)
+    check_one_share(who, model.loss, quantiles_of(model))
     check_init_with_warm_start(who, model.init, model.warm_start)
     if model.criterion != NO_CRITERION:
         warnings.warn(
@@ -93,13 +91,13 @@ def check_training(model: Any, X: Any, y: Any, sample_weight: Any) -> BoostData:
     """Return the rows to learn from, with only those categories that occur among them."""
     table = check_table(model, X)
     data = join_targets(model, table, y, sample_weight, None)
-    if data.n_rows() < table.X.shape[0]:
+    if np.unique(data.places).size < table.X.shape[0]:
         data = data._replace(mixed=seen_only(data.mixed))
     who, classes = type(model).__name__, [] if data.labels is None else [data.labels]
     check_monotonic_cst(
         who, model.monotonic_cst, n_outputs=1, class_lists=classes, categories=data.mixed.categories
     )  # fmt: skip
-    check_groups(who, feature_groups(model.interaction_cst, data.n_features()), data.n_features())
+    check_groups(who, model.interaction_cst, data.n_features())
     return data
 
 
@@ -112,17 +110,36 @@ def join_targets(model: Any, table: Mixed, y: Any, sample_weight: Any, known: np
     """Return rows with their targets; those of weight 0 are gone."""
     n_rows = table.X.shape[0]
     weights = check_weights(model, sample_weight, n_rows)
-    kept = np.flatnonzero(weights)
-    weights, labels = weights[kept], None
+    is_whole, labels = bool(weights.all()), None
+    kept, weights = kept_rows(weights, counted=getattr(model, "class_weight", None) is not None)
     if isinstance(model, ClassifierMixin):
-        classes = checked_classes(model, check_labels(model, y, n_rows)[kept], kept.size == n_rows, known)
+        classes = checked_classes(model, check_labels(model, y, n_rows)[kept], is_whole, known)
         target, labels = classes.codes.astype(np.float64), classes.labels
         weights = weights_with_classes(model, classes, weights)
     else:
         target = checked_amounts(model, y, n_rows)[kept]
-    rows = table.X if kept.size == n_rows else table.X[kept]
+    rows = table.X if is_whole and kept.size == n_rows else table.X[kept]
     weights = check_weight_sizes(model, empty_if_all_one(weights))
     return BoostData(table._replace(X=rows), target, weights, labels, kept)
+
+
+def kept_rows(weights: np.ndarray, counted: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rows have a weight, and their weights; ``counted`` ones that count rows are that many rows.
+
+    Where weights are multiplied by those of classes, nobody could tell later that they counted rows.
+    """
+    kept = np.flatnonzero(weights)
+    if not counted or not are_repeats(weights[kept]):
+        return kept, weights[kept]
+    kept = np.repeat(kept, weights[kept].astype(np.int64))
+    return kept, np.ones(kept.size)
+
+
+def are_repeats(weights: np.ndarray) -> bool:
+    """Return whether weights count rows, and these are not too many."""
+    if weights.size == 0 or not are_integers(weights):
+        return False
+    return bool(weights.sum() <= max(MOST_REPEATS, REPEATED_SHARE * weights.size))
 
 
 def checked_classes(model: Any, labels: np.ndarray, is_whole: bool, known: np.ndarray | None) -> Classes:
@@ -130,8 +147,9 @@ def checked_classes(model: Any, labels: np.ndarray, is_whole: bool, known: np.nd
     if known is not None:
         return check_known(model, labels, known)
     classes = check_classes(model, labels, is_whole)
-    if model.loss == EXPONENTIAL_LOSS:
-        check_two_classes(type(model).__name__, model.loss, classes.labels.size)
+    if model.loss == EXPONENTIAL_LOSS or callable(model.loss):
+        name = "a function" if callable(model.loss) else repr(model.loss)
+        check_two_classes(type(model).__name__, name, classes.labels.size)
     return classes
 
 
@@ -151,7 +169,7 @@ def checked_amounts(model: Any, y: Any, n_rows: int) -> np.ndarray:
     if getattr(y, "ndim", 1) == 2:
         warnings.warn(COLUMN_GIVEN, DataConversionWarning, stacklevel=6)
     if model.loss == POISSON_LOSS:
-        check_counts(model, amounts)
+        check_poisson(type(model).__name__, amounts)
     return amounts[:, 0]
 
 

@@ -74,8 +74,9 @@ BOOSTING_PARAMS = {
     "n_jobs": N_JOBS,
     "time_limit": TIME_LIMIT,
 }  # fmt: skip
+OWN_LOSS = Function("y and score that returns gradient and hessian")
 REGRESSION_PARAMS = {
-    "loss": AnyOf(Choice(tuple(REGRESSION_LOSSES)), Function("y and score that returns gradient and hessian")),
+    "loss": AnyOf(Choice(tuple(REGRESSION_LOSSES)), OWN_LOSS),
     **BOOSTING_PARAMS,
     "alpha": AnyOf(A_SHARE, Quantiles()),
     "quantile": AnyOf(Nothing(), A_SHARE, Quantiles()),

@@ -13,7 +13,7 @@ from eigenwood.core.boosting.losses import CUSTOM, HUBER, POISSON
 from eigenwood.core.boosting.losses import FLAT as FLAT_LOSSES
 from eigenwood.core.boosting.rounds import BoostingRun
 from eigenwood.core.boosting.types import BoostParams, BoostTarget, Constraints
-from eigenwood.estimators.boosting.input_checks import BoostData, feature_groups
+from eigenwood.estimators.boosting.input_checks import BoostData, are_repeats, feature_groups
 from eigenwood.estimators.boosting.params import loss_code, output_count, quantiles_of
 from eigenwood.estimators.boosting.stopping import row_marks
 from eigenwood.estimators.tree.fitting import NO_DEPTH, monotonic_signs, row_count
@@ -21,11 +21,9 @@ from eigenwood.estimators.tree.params import feature_count
 from eigenwood.estimators.tree.verifying import missing_in
 
 SCALE_BITS = 12  # of a gradient that was made a whole number
-MOST_REPEATS = 1 << 22  # rows that whole weights may come to, or so many times the rows there are
-REPEATED_SHARE = 8
 LEAST_HESSIAN = 1e-3  # of a side of a split, in units of the mean weight, as in scikit-learn
 UNKNOWN_BIN = 255  # of a category that only rows held out have
-FEW_ROWS = 4096  # are done by one thread before another has begun
+FEW_ROWS, FEW_NUMBERS = 4096, 100_000  # are done by one thread before another has begun
 
 
 class Setup(NamedTuple):
@@ -64,9 +62,10 @@ def make_setup(model: Any, learn: BoostData, held_out: BoostData | None, seed: i
     if model.subsample < 1.0:
         learn = in_fixed_order(learn)
     data = learn if held_out is None else one_below_other(learn, held_out)
-    repeats = is_repeated(learn) or data.weights.size > learn.weights.size == 0
-    n_threads = 1 if data.n_rows() < FEW_ROWS else n_threads
+    has_ones = data.weights.size > learn.weights.size == 0  # which only stand before the weights of rows held out
+    repeats = are_repeats(learn.weights) or (has_ones and model.subsample == 1.0)
     n_features = learn.n_features()
+    n_threads = 1 if data.n_rows() < FEW_ROWS and data.n_rows() * n_features < FEW_NUMBERS else n_threads
     cuts = learn_cuts(training_rows(learn), learn.mixed.counts(), learn.weights, int(model.max_bins), n_threads)
     if held_out is not None:
         cuts = cuts._replace(may_miss=cuts.may_miss | missing_in(held_out.mixed.X))
@@ -116,7 +115,7 @@ def boost_params(model: Any, learn: BoostData, repeats: bool, seed: int) -> Boos
 
 def rows_of_weight(share: float, learn: BoostData) -> int:
     """Return how many rows have a share of all weight, whichever they are: the lightest ones have it."""
-    if learn.weights.size == 0 or is_repeated(learn):
+    if learn.weights.size == 0 or are_repeats(learn.weights):
         return math.ceil(share * learn.row_weights().sum())
     up_to = np.cumsum(np.sort(learn.weights))
     return int(np.searchsorted(up_to, share * up_to[-1] * (1.0 - 1e-12))) + 1 if share > 0 else 0
@@ -129,7 +128,7 @@ def least_hessian(loss: int, learn: BoostData, total: float) -> float:
     """
     if loss in FLAT_LOSSES or loss == CUSTOM:
         return 0.0
-    mean_weight = total / learn.n_rows() if not is_repeated(learn) else 1.0
+    mean_weight = total / learn.n_rows() if not are_repeats(learn.weights) else 1.0
     scale = min(1.0, float(np.average(learn.y, weights=learn.row_weights()))) if loss == POISSON else 1.0
     return LEAST_HESSIAN * mean_weight * scale
 
@@ -157,16 +156,9 @@ def allowed_features(interaction_cst: Any, n_features: int) -> np.ndarray:
 def in_fixed_order(data: BoostData) -> BoostData:
     """Return rows in an order that follows from what stands in them; whole weights are repeated rows."""
     order = np.argsort(row_marks(data), kind="stable")
-    if not is_repeated(data):
+    if not are_repeats(data.weights):
         return data.taken(order)
     return data.taken(np.repeat(order, data.weights[order].astype(np.int64)))._replace(weights=np.empty(0))
-
-
-def is_repeated(data: BoostData) -> bool:
-    """Return whether weights count rows, and these are not too many."""
-    if data.weights.size == 0 or not data.are_counts():
-        return False
-    return data.weights.sum() <= max(MOST_REPEATS, REPEATED_SHARE * data.n_rows())
 
 
 def one_below_other(learn: BoostData, held_out: BoostData) -> BoostData:

@@ -18,16 +18,21 @@ def row_marks(data: BoostData) -> np.ndarray:
 
 
 def validation_split(who: str, data: BoostData, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows to learn from, and those held out: about the same share of each class.
-
-    Rows are drawn by what stands in them: in whatever order they come, and equal ones together, so that a weight is a
-    repeated row.
-    """
-    weights = data.row_weights()
-    share = fraction if isinstance(fraction, float) else fraction / float(weights.sum())
-    marks = row_marks(data)
+    """Return the rows to learn from, and those held out: about the same share of each class."""
     strata = np.zeros(data.n_rows(), dtype=np.int64) if data.labels is None else data.y.astype(np.int64)
-    is_out = np.zeros(data.n_rows(), dtype=bool)
+    return split_by_marks(who, row_marks(data), data.row_weights(), strata, fraction, seed)
+
+
+def split_by_marks(
+    who: str, marks: np.ndarray, weights: np.ndarray, strata: np.ndarray, fraction: float, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows to learn from, and those held out: about the same share of each stratum.
+
+    Rows are drawn by their marks: in whatever order they come, and equal ones together, so that a weight is a repeated
+    row.
+    """
+    share = fraction if isinstance(fraction, float) else fraction / float(weights.sum())
+    is_out = np.zeros(marks.size, dtype=bool)
     for stratum in np.unique(strata):
         rows = np.flatnonzero(strata == stratum)
         is_out[rows] = drawn_rows(marks[rows], weights[rows], share, np.random.default_rng([seed, stratum]))

@@ -12,6 +12,7 @@ from eigenwood.core.boosting.losses import EXPONENTIAL
 from eigenwood.core.forest.packing import tree_at
 from eigenwood.errors import InputError
 from eigenwood.estimators.boosting.faces import GradientBoosting
+from eigenwood.estimators.boosting.fitting import own_loss
 from eigenwood.estimators.boosting.initial import fitted_init
 from eigenwood.estimators.boosting.input_checks import BoostData, check_query
 from eigenwood.estimators.boosting.params import DEVIANCES, round_count
@@ -34,7 +35,6 @@ from eigenwood.proofs.boosting import (
 )
 from eigenwood.proofs.claim import Claim, at_most, not_claimed
 from eigenwood.proofs.questions import passed
-from eigenwood.validation.boosting import check_gradients
 from eigenwood.validation.seeds import integer_seeds
 
 
@@ -62,7 +62,7 @@ def verify_boosting(model: GradientBoosting, X, y, sample_weight, deadline: Dead
         start,
         setup.params,
         setup.alphas,
-        custom_loss(model, setup),
+        own_loss(model),
         lambda number: drawn_rows(setup, number),
         searched_trees(model),
         int(np.bitwise_xor.reduce(row_marks(data)) % 2**32),
@@ -77,7 +77,8 @@ def verify_boosting(model: GradientBoosting, X, y, sample_weight, deadline: Dead
     yield stated_claim(differing(model, data, learn, X, sample_weight))
     deadline.check()
     if hasattr(model, "validation_score_"):
-        yield held_out_claim(model, learn if model.validation_fraction is None else held_out, X, setup, factor)
+        asked = learn if model.validation_fraction is None else held_out
+        yield held_out_claim(model, asked, X, setup, factor, found.deltas)
     if hasattr(model, "oob_scores_"):
         yield oob_claim(found, model.oob_scores_, model.oob_improvement_)
 
@@ -105,6 +106,7 @@ def boosted_rows(model: GradientBoosting, setup: Setup) -> BoostedRows:
         is_category=model.is_categorical_,
         monotonic_cst=setup.constraints.monotonic_cst,
         cuts=[cuts.cuts[cuts.start[j] : cuts.start[j + 1]] for j in range(data.n_features())],
+        bins=np.split(cuts.bin_of_category, cuts.category_start[1:-1]),
         most_alike=float(counts.max()) * float(weights.max() if setup.repeats else 1.0),
     )
 
@@ -113,13 +115,6 @@ def start_scores(model: GradientBoosting, X: Any, data: BoostData) -> np.ndarray
     """Return the scores before the first round, (n_outputs, n_rows)."""
     start = np.repeat(model.baseline_[:, None], data.n_rows(), axis=1)
     return start + model._init_raw(X)[data.places].T if hasattr(model, "init_models_") else start
-
-
-def custom_loss(model: Any, setup: Setup) -> Any:
-    """Return the function of the user's that gives gradients, if there is one."""
-    if not callable(model.loss):
-        return None
-    return lambda y, scores: check_gradients(type(model).__name__, model.loss(y, scores), setup.data.n_rows())
 
 
 def drawn_rows(setup: Setup, number: int) -> np.ndarray | None:
@@ -178,7 +173,9 @@ def is_same_init(model: GradientBoosting, X: Any, learn: BoostData, sample_weigh
     return np.array_equal(own.predict(X), again.predict(X))
 
 
-def held_out_claim(model: GradientBoosting, held_out: BoostData | None, X: Any, setup: Setup, factor: float) -> Claim:
+def held_out_claim(
+    model: GradientBoosting, held_out: BoostData | None, X: Any, setup: Setup, factor: float, deltas: np.ndarray
+) -> Claim:
     """Return the claim that the scores of the rows held out are found again, and that the best round was kept."""
     name = "rows held out"
     statement = "scores of the rows held out that are not found again, and rounds after the best one"
@@ -193,7 +190,8 @@ def held_out_claim(model: GradientBoosting, held_out: BoostData | None, X: Any, 
         if stopping is not None and stopping.metric is not None:
             scores.append(stopping.metric(raw))
         else:
-            loss = total_loss(setup.params.loss, setup.alphas, np.nan, held_out.y, raw, held_out.row_weights())
+            delta, own = float(deltas[number + 1]), held_out.row_weights()
+            loss = total_loss(setup.params.loss, setup.alphas, delta, held_out.y, raw, own)
             scores.append(-factor * loss)
     found, stated = np.array(scores), model.validation_score_
     off = ~(np.abs(found - stated) <= ALIKE * np.maximum(np.abs(found), 1e-12))

@@ -66,7 +66,9 @@ class ForestFitter(NamedTuple):
         return FittedLearner(PackedTree(forest, 0), NO_FEATURES, complete, oob)
 
     def fit_many(self, numbers: range) -> list[FittedLearner | None]:
-        """Return trees, in one call where they are small."""
+        """Return trees, in one call where they are small: that takes some milliseconds, whatever the time limit."""
+        if numbers.start > 0 and self.time_is_up():
+            return [None] * len(numbers)
         context = None if numbers.start < len(self.ready) else self.batch_context()
         if context is None:
             return [self.fit_one(number) for number in numbers]
@@ -82,11 +84,11 @@ class ForestFitter(NamedTuple):
 
     def thread_count(self, n_threads: int) -> int:
         """Return how many threads trees are grown on: very small ones are done before another thread has begun."""
-        return 1 if self.batch_size() >= MANY_TREES else n_threads
+        return 1 if batch_size(self.data.n_rows()) >= MANY_TREES else n_threads
 
     def batch_context(self) -> GrowthContext | None:
         """Return what trees share that differ in nothing but their draws; None if each is grown alone, because it is
-        large, has weights of its own, or may have to end before it is complete.
+        large or has weights of its own.
         """
         if not self.bootstrap or self.factors is not None or self.max_leaves > 0 or self.alpha > 0:
             return None
@@ -95,7 +97,7 @@ class ForestFitter(NamedTuple):
         params = self.params(weights)._replace(max_features=self.max_features)
         target = self.data.target._replace(weights=weights)
         context = GrowthContext(self.binned, target, params, self.monotonic_cst, log_table(target, params), NO_ROWS)
-        return None if self.has_time_limit() or not is_for_batches(context) else context
+        return context if is_for_batches(context) else None
 
     def has_time_limit(self) -> bool:
         """Return whether a tree may have to end before it is complete."""

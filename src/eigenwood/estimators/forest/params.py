@@ -6,7 +6,7 @@ from typing import Any
 
 from eigenwood.core.tree.binning import MOST_CODES
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE
-from eigenwood.estimators.tree.params import FEATURE_COUNTS, TREE_PARAMS, feature_count
+from eigenwood.estimators.tree.params import CRITERIA, FEATURE_COUNTS, TREE_PARAMS, feature_count
 from eigenwood.estimators.watching import TIME_LIMIT
 from eigenwood.validation.ensembles import Metric
 from eigenwood.validation.forests import ForestNodes
@@ -39,7 +39,7 @@ FOREST_PARAMS = {
 IMPORTANCE_PARAMS: dict[str, Rule] = {"n_repeats": Number(at_least=1, whole=True), "random_state": Seed()}
 FOREST_STATE = {
     **FEATURE_STATE,
-    "forest_": ForestNodes("n_features", "n_values"),
+    "forest_": ForestNodes("n_features", "n_values", CRITERIA),
     "n_outputs_": COUNT,
     "max_features_": COUNT,
     "oob_curve_": Array("f", ("n_tried", 2)),

@@ -12,7 +12,7 @@ import numpy as np
 
 from eigenwood.core.spectral.davidson import DavidsonStep, davidson_steps
 from eigenwood.core.spectral.full import svd_pairs
-from eigenwood.core.spectral.moments import Moments, columns_of
+from eigenwood.core.spectral.moments import Moments, diagonal_moments
 from eigenwood.core.spectral.pairs import Pairs, chosen_count, settled_at, straightened
 from eigenwood.estimators.pca.back_transform import (
     best_pairs_in_span,
@@ -34,7 +34,7 @@ def covariance_steps(source: RowSource, request: Request) -> Steps:
     """Yield the components of the rows so far."""
     after = decomposition_seconds(source.shape[1], request)
     for moments, last in source.moments(request.n_threads):
-        check_units(columns_of(moments), source.dtype, request, source.sizes_at if last else np.zeros_like)
+        check_units(diagonal_moments(moments), source.dtype, request, source.sizes_at if last else np.zeros_like)
         if not last:
             yield Step(once(result_of_moments, moments, request), "covariance_eigh", "", True, False, after)
     scaling, M = scaled_scatter(moments, request)
@@ -54,7 +54,7 @@ def result_of_moments(moments: Moments, request: Request) -> PCAResult:
 
 def scaled_scatter(moments: Moments, request: Request) -> tuple[Scaling, np.ndarray]:
     """Return mean and scale, and AᵀA."""
-    scaling = checked_scaling(columns_of(moments), request)
+    scaling = checked_scaling(diagonal_moments(moments), request)
     return scaling, moments.scatter / scaling.scale[:, None] / scaling.scale[None, :]
 
 

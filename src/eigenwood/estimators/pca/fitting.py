@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eigenwood.core.spectral.moments import Moments, columns_of, moments_of
+from eigenwood.core.spectral.moments import Moments, diagonal_moments, moments_of
 from eigenwood.core.spectral.pairs import Wanted, products_of_columns
 from eigenwood.estimators.pca.direct_routes import result_of_moments
 from eigenwood.estimators.pca.filling import filling_steps
@@ -131,7 +131,7 @@ def batch_moments(source: InMemory, n_threads: int) -> Moments:
     with trying():
         moments = moments_of(source.X, source.weights, n_threads)
     try:
-        check_range(columns_of(moments), False, source.dtype, source.sizes_at)
+        check_range(diagonal_moments(moments), False, source.dtype, source.sizes_at)
     except BeyondRangeError:
         units = units_for(source.sizes(), False, source.dtype)
         moments = units.of_moments(moments_of(source.divided(units).X, source.weights, n_threads))

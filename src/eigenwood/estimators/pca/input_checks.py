@@ -128,13 +128,15 @@ def check_end(model: Any, n_columns: int, moments: ColumnMoments | Moments) -> N
     checks.asked_count(model.n_components, model.svd_solver, int(moments.weight), n_columns)
 
 
-def checked_blocks(X: Blocks, means: np.ndarray | None, missing: bool = False) -> Iterator[np.ndarray]:
+def checked_blocks(
+    X: Blocks, means: np.ndarray | None, missing: bool = False, who: str = WHO, nan_cure: str = STREAM_CURE
+) -> Iterator[np.ndarray]:
     """Yield the blocks of a stream, each checked for NaN and infinity; ``means`` stand for NaN where there are any."""
     names, first_row = np.array(X.columns, dtype=object), 0
     for block in X:
         if means is not None:
             block = with_means(block, means)
-        check_finite(WHO, block, names, missing=missing, first_row=first_row, nan_cure=STREAM_CURE)
+        check_finite(who, block, names, missing=missing, first_row=first_row, nan_cure=nan_cure)
         first_row += block.shape[0]
         yield block
 
@@ -169,7 +171,7 @@ def record_columns(model: Any, columns: tuple[str, ...]) -> None:
 def check_output_of_blocks(model: Any) -> None:
     """Raise where ``set_output``, of the model or of scikit-learn, asks for frames."""
     config = getattr(model, "_sklearn_output_config", {})
-    checks.check_output_of_blocks(config.get("transform", get_config()["transform_output"]))
+    checks.check_output_of_blocks(config.get("transform", get_config()["transform_output"]), type(model).__name__)
 
 
 def check_columns(model: Any, X: Blocks) -> None:

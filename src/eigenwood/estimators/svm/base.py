@@ -8,35 +8,36 @@ from contextlib import closing
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
+from eigenwood.core.kernels.blocks import KernelFunction
+from eigenwood.core.kernels.functions import LINEAR, Kernel
 from eigenwood.core.kernels.sums import kernel_sums
 from eigenwood.core.margin.dual_problems import DualProblems, betas_at, initial_coefficients
 from eigenwood.core.margin.dual_svm import DualRule
-from eigenwood.core.margin.kernel_sources import Resources, kernel_sources
+from eigenwood.core.margin.kernel_sources import Resources, kernel_sources, resources_worth_using
 from eigenwood.core.margin.one_against_one import SLACKS, unstacked
 from eigenwood.core.margin.scores import linear_scores
 from eigenwood.core.margin.side_by_side import SideBySideStep
 from eigenwood.core.margin.solving import solver_steps, with_small_steps
-from eigenwood.estimators.kernels import KERNEL_PARAMS, resolved_kernel, takes_sparse
+from eigenwood.estimators.kernels import KERNEL_PARAMS, alike, resolved_kernel, takes_sparse
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG, POSITIVE
 from eigenwood.estimators.svm.fitting import Solved, TimeToFinish, attributes_of_problems, finish_all, rounding_of
 from eigenwood.estimators.svm.input_checks import check_gram, checked_kernel
+from eigenwood.estimators.svm.landmarks import LOW_RANK, Landmarks, found_landmarks, kernel_of_landmarks
 from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, TIME_UP, Watch, Watched
 from eigenwood.proofs.svm import svm_certificate
 from eigenwood.validation.arrays import negative_left_out
 from eigenwood.validation.kernels import check_support_vectors, gamma_value
 from eigenwood.validation.memory import MEMORY_LIMIT, memory_bytes
-from eigenwood.validation.params import AnyOf, Choice, Flag, Infinite, Number, check_params
+from eigenwood.validation.params import AnyOf, Choice, Flag, Infinite, Nothing, Number, check_params
 from eigenwood.validation.state import Array
-from eigenwood.validation.svm import check_costs, check_fitted_end, check_fitted_problems
+from eigenwood.validation.svm import check_costs, check_fitted_end, check_fitted_problems, check_landmarks
 from eigenwood.validation.threads import N_JOBS, thread_count
 
 LIKE_LIBSVM, STEPS_PER_ROW = 10_000_000, 100  # moves of pairs after which a fit is given up, at least
-DENSE_ENTRIES = 50_000_000  # of sparse support vectors that are made dense to predict
 HARD = 1e10  # what slack costs where none is allowed
 NARROW, WIDE = 1e-15, 1e15  # gamma of a kernel that can be computed in float32
 OFF_BY = 1e-4  # of a score in float32; where it could be more, float64 is used
@@ -45,6 +46,7 @@ SVM_PARAMS = {
     "C": AnyOf(Number(above=0), Infinite()),
     **KERNEL_PARAMS,
     "slack": Choice(SLACKS),
+    "approximation": AnyOf(Nothing(), Choice((LOW_RANK,))),
     "shrinking": Flag(),
     "tol": Number(above=0),
     "cache_size": MEMORY_LIMIT,
@@ -73,8 +75,19 @@ SVM_STATE = {
 }
 
 
+LANDMARK_STATE = {
+    "landmarks_": Array("i", ("n_landmarks",)),
+    "landmark_vectors_": Array("f", ("n_landmarks", "n_features"), or_sparse=True),
+    "landmark_coef_": Array("f", ("n_pairs", "n_landmarks")),
+}
+SVM_STATE |= LANDMARK_STATE
+
+
 class BaseSVM(Watched, BaseEstimator, ABC):
     """What classifier and regressor share: the way from rows to coefficients, and from rows to scores."""
+
+    LATER_PARAMS = frozenset({"approximation"})  # files that were written before have their defaults
+    OPTIONAL = frozenset(LANDMARK_STATE)
 
     @abstractmethod
     def _duals(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> DualProblems:
@@ -101,20 +114,33 @@ class BaseSVM(Watched, BaseEstimator, ABC):
         duals = self._checked_duals(X, y, sample_weight, reset=True)
         gamma = gamma_value(type(self).__name__, self.gamma, duals.X, duals.deduplicated_mass())
         kernel = checked_kernel(self, duals, gamma)
-        resources = self._resources()
+        resources = resources_worth_using(duals.deduplicated, self._resources())
 
-        sources, rule = kernel_sources(duals.X, kernel, duals.deduplicated, resources), self._rule(duals)
-        errors = rounding_of(duals.X, kernel, sources.rows[0].rounding, self.tol)
+        landmarks = self._landmarks(duals, kernel, resources, watch)
+        among, plain = (duals, kernel) if landmarks is None else (landmarks.features_for(duals), Kernel(LINEAR))
+        sources, rule = kernel_sources(among.X, plain, among.deduplicated, resources), self._rule(duals)
+        errors = rounding_of(among.X, plain, sources.rows[0].rounding, self.tol)
         betas = initial_coefficients(duals, None if start is None else self._coefficients_of(start, duals))
 
         def solved_at(step: SideBySideStep) -> list[Solved]:
-            return finish_all(duals, sources.rows, step, errors, self._threads())
+            return finish_all(among, sources.rows, step, errors, resources.n_threads)
 
-        with closing(solver_steps(sources, duals, rule, betas, resources.n_threads)) as steps:
+        def attributes_at(step: SideBySideStep, solved: list[Solved], is_late: bool = True) -> dict[str, Any]:
+            own = self._attributes(duals, gamma, solved, step)
+            if landmarks is None:
+                return own
+            norms = (
+                landmarks.largest_norms(duals, solved)
+                if is_late
+                else landmarks.norms(duals, solved, resources.n_threads)
+            )
+            return landmarks.completed(own, duals, solved, norms)
+
+        with closing(solver_steps(sources, among, rule, betas, resources.n_threads)) as steps:
             outcome = watch.follow(
                 steps,
                 max_rounds=len(duals.problems) if len(duals.problems) > 1 else None,
-                fitted=lambda step: self._attributes(duals, gamma, solved_at(step), step),
+                fitted=lambda step: attributes_at(step, solved_at(step)),
                 X=duals.X,
                 y=duals.y,
                 seconds_after=TimeToFinish(sources.rows, resources.n_threads).seconds,
@@ -124,10 +150,15 @@ class BaseSVM(Watched, BaseEstimator, ABC):
             step = with_small_steps(step, sources.rows, duals, rule, resources.n_threads)
         solved = solved_at(step)
 
-        for name, value in self._attributes(duals, gamma, solved, step).items():
+        for name in self.OPTIONAL & vars(self).keys():  # of an earlier fit
+            delattr(self, name)
+        is_late = outcome.reason == TIME_UP
+        for name, value in attributes_at(step, solved, is_late).items():
             setattr(self, name, value)
         self._C_of_fit, self.stop_reason_ = self._cost(), outcome.reason
-        self.certificate_ = svm_certificate([one.facts for one in solved], self.tol, self.converged_)
+        facts = [one.facts for one in solved]
+        shortfalls = None if landmarks is None else self.duality_gap_ - np.array([one.gap() for one in facts])
+        self.certificate_ = svm_certificate(facts, self.tol, self.converged_, shortfalls, " bound" if is_late else "")
         if not self.converged_ and step.last:
             warnings.warn(self._unfinished(), ConvergenceWarning, stacklevel=3)
         return self
@@ -152,19 +183,29 @@ class BaseSVM(Watched, BaseEstimator, ABC):
             return X[:, self.support_] @ table
         if self.kernel == "linear":
             return linear_scores(X, self._directions(), np.zeros(table.shape[1]), threads)
-        X, vectors = self._alike(X, self.support_vectors_)
+        if self._has_landmarks():
+            table = np.ascontiguousarray(self.landmark_coef_.T)
+            X, vectors = alike(X.astype(np.float64), self.landmark_vectors_.astype(np.float64))
+            return kernel_sums(X, vectors, resolved_kernel(self, self.gamma_), table, threads)
+        X, vectors = alike(X, self.support_vectors_)
         rounding = np.finfo(X.dtype).eps * np.linalg.norm(table, axis=0).max(initial=0.0)
         if rounding > OFF_BY or not NARROW < self.gamma_ < WIDE:
             X, vectors = X.astype(np.float64), vectors.astype(np.float64)
         return kernel_sums(X, vectors, resolved_kernel(self, self.gamma_), table, threads)
 
-    def _alike(self, X: Any, vectors: Any) -> tuple[Any, Any]:
-        """Return rows and support vectors of one dtype; both dense, where these are not too many, or both sparse."""
-        if sparse.issparse(X) or sparse.issparse(vectors):
-            is_large = max(X.shape[0], vectors.shape[0]) * X.shape[1] > DENSE_ENTRIES
-            X, vectors = (sparse.csr_array(rows) if is_large else dense(rows) for rows in (X, vectors))
-        dtype = np.result_type(X, vectors)
-        return X.astype(dtype, copy=False), vectors.astype(dtype, copy=False)
+    def _landmarks(
+        self, duals: DualProblems, kernel: Kernel | KernelFunction | None, resources: Resources, watch: Watch
+    ) -> Landmarks | None:
+        """Return the landmarks of a fit that asks for some and needs them."""
+        curved = kernel_of_landmarks(self, duals, kernel, resources.max_bytes)
+        if curved is None:
+            return None
+        who = type(self).__name__
+        return found_landmarks(who, duals, curved, resources.max_bytes, resources.n_threads, watch.time_is_up)
+
+    def _has_landmarks(self) -> bool:
+        """Return whether the scores are sums over landmarks instead of support vectors."""
+        return hasattr(self, "landmarks_")
 
     def _resources(self) -> Resources:
         """Return the memory and the threads that may be used."""
@@ -225,6 +266,8 @@ class BaseSVM(Watched, BaseEstimator, ABC):
         """Raise unless the fitted attributes fit the parameters and each other: a model file is not taken on trust."""
         who, is_gram = type(self).__name__, self.kernel == "precomputed"
         check_support_vectors(who, is_gram, self.support_, self.support_vectors_.shape, self.n_features_in_)
+        given = [name for name in self.OPTIONAL if hasattr(self, name)]
+        check_landmarks(who, len(given) in (0, len(self.OPTIONAL)), getattr(self, "landmarks_", None))
         check_fitted_problems(who, self.support_, self.n_support_, self.dual_coef_.shape, self.intercept_.size)
         check_fitted_end(who, self.fit_status_, self.converged_, self.stop_reason_, FINISHED)
 
@@ -237,8 +280,3 @@ class BaseSVM(Watched, BaseEstimator, ABC):
         tags.input_tags.sparse = takes_sparse(self)
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
-
-
-def dense(rows: Any) -> np.ndarray:
-    """Return rows as an array."""
-    return rows.toarray() if sparse.issparse(rows) else rows

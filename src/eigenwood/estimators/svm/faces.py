@@ -49,6 +49,7 @@ class SVC(ClassifierMixin, BaseSVM):
     dual_coef_, intercept_, coef_, classes_, class_weight_, gamma_, n_iter_, fit_status_, shape_fit_
     duality_gap_, kkt_violation_ : ndarray of shape (n_problems,)
         How much the model costs beyond the best one, at most; how far the conditions of the optimum are violated.
+    landmarks_, landmark_vectors_, landmark_coef_ : with ``approximation``, what f stands on
     converged_, stop_reason_, certificate_
 
     Examples
@@ -82,6 +83,7 @@ class SVC(ClassifierMixin, BaseSVM):
         gamma="scale",
         coef0=0.0,
         slack="hinge",
+        approximation=None,
         shrinking=True,
         tol=1e-3,
         cache_size=None,
@@ -102,6 +104,7 @@ class SVC(ClassifierMixin, BaseSVM):
         self.gamma = gamma
         self.coef0 = coef0
         self.slack = slack
+        self.approximation = approximation
         self.shrinking = shrinking
         self.tol = tol
         self.cache_size = cache_size
@@ -124,12 +127,15 @@ class SVC(ClassifierMixin, BaseSVM):
         return class_scores(scores, self.classes_.size)
 
     def predict(self, X):
-        """Return the class of every row; of several, the one that wins most pairs."""
+        """Return the class of every row; of several, the one that wins most pairs.
+
+        A score of exactly 0 counts for the second class of its pair, as in LIBSVM.
+        """
         check_is_fitted(self)
         check_tie_breaking(self.break_ties, self.decision_function_shape)
         scores = self._scores(checked_query(self, X))
         if scores.shape[1] == 1:
-            return self.classes_[(scores[:, 0] > 0.0).astype(np.intp)]
+            return self.classes_[(scores[:, 0] >= 0.0).astype(np.intp)]
         ranks = class_scores(scores, self.classes_.size) if self.break_ties else pair_votes(scores, self.classes_.size)
         return self.classes_[ranks.argmax(axis=1)]
 
@@ -167,6 +173,7 @@ class SVR(RegressorMixin, BaseSVM):
     dual_coef_, intercept_, coef_, gamma_, n_iter_, fit_status_
     duality_gap_, kkt_violation_ : ndarray of shape (1,)
         How much the model costs beyond the best one, at most; how far the conditions of the optimum are violated.
+    landmarks_, landmark_vectors_, landmark_coef_ : with ``approximation``, what f stands on
     converged_, stop_reason_, certificate_
 
     Examples
@@ -191,6 +198,7 @@ class SVR(RegressorMixin, BaseSVM):
         C=1.0,
         epsilon=0.1,
         slack="hinge",
+        approximation=None,
         shrinking=True,
         cache_size=None,
         memory_limit=None,
@@ -208,6 +216,7 @@ class SVR(RegressorMixin, BaseSVM):
         self.C = C
         self.epsilon = epsilon
         self.slack = slack
+        self.approximation = approximation
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.memory_limit = memory_limit

@@ -67,7 +67,7 @@ def class_factors(model: Any, data: Training) -> np.ndarray:
     labels, codes = data.classes
     factors = np.full(labels.size, np.nan)
     factors[codes] = class_weights(model, model.class_weight, data) / data.weights
-    return check_class_factors(labels, factors)
+    return check_class_factors(type(model).__name__, labels, factors)
 
 
 def problem_of_amounts(model: Any, X: Any, y: Any, sample_weight: Any, cost: float, reset: bool) -> DualProblems:
@@ -86,14 +86,18 @@ def problem_of_amounts(model: Any, X: Any, y: Any, sample_weight: Any, cost: flo
 
 
 def checked_kernel(model: Any, duals: DualProblems, gamma: float) -> Kernel | KernelFunction | None:
+    """Return the kernel of the distinct rows of a fit; None where X holds its values."""
+    return symmetric_kernel(model, duals.X, duals.deduplicated_places(), gamma)
+
+
+def symmetric_kernel(model: Any, X: Any, places: np.ndarray, gamma: float) -> Kernel | KernelFunction | None:
     """Return the kernel, symmetric as far as one can see; None where X holds its values."""
     if model.kernel == "precomputed":
         return None
-    check_kernel_range(model, gamma, duals.X)
+    check_kernel_range(model, gamma, X)
     kernel = resolved_kernel(model, gamma)
     if callable(kernel):
-        some = np.unique(np.linspace(0, duals.y.size - 1, SAMPLED_ROWS).astype(np.intp))
-        K = kernel(duals.X[some], duals.X[some])
-        check_symmetric(type(model).__name__, K, "kernel", duals.deduplicated_places()[some])
+        some = np.unique(np.linspace(0, X.shape[0] - 1, SAMPLED_ROWS).astype(np.intp))
+        check_symmetric(type(model).__name__, kernel(X[some], X[some]), "kernel", places[some])
         return symmetric_function(type(model).__name__, kernel)
     return kernel

@@ -24,6 +24,7 @@ REGRESSION_CRITERIA = {
     "absolute_error": ABSOLUTE_ERROR,
     "poisson": POISSON,
 }
+CRITERIA = tuple(sorted({*CLASS_CRITERIA.values(), *REGRESSION_CRITERIA.values()}))  # as model files name them
 FEATURE_COUNTS = {"sqrt": math.sqrt, "log2": math.log2}
 MOST_LEAVES = 2**31
 

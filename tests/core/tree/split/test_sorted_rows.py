@@ -9,7 +9,12 @@ from eigenwood.core.tree.criteria import has_exact_row_updates, log_table
 from eigenwood.core.tree.split.column import best_cut_of_bins, varies
 from eigenwood.core.tree.split.histogram import add_up_amounts, add_up_classes
 from eigenwood.core.tree.split.sizes import FEW_ROWS, is_summed, most_summed
-from eigenwood.core.tree.split.sorted_rows import best_cut_of_sorted_rows, number_count, order_few, order_many
+from eigenwood.core.tree.split.sorted_rows import (
+    best_cut_of_sorted_rows,
+    number_count,
+    order_by_counting,
+    order_by_insertion,
+)
 from tests.core.tree import cases
 from tests.core.tree.roots import assert_clean, root_of, sample_of, split_of, workspace_of
 from tests.naive import tree as naive
@@ -49,9 +54,9 @@ def by_order(root, rules):
     keys, places, codes, sample = ws.order.keys, ws.order.places, root.codes, root.sample
     n_codes = codes.start[1]
     if rows.size <= FEW_ROWS:
-        order_few(codes.columns, 0, rows, keys, places)
+        order_by_insertion(codes.columns, 0, rows, keys, places)
     else:
-        order_many(codes.columns, 0, n_codes, rows, ws.order.counts, ws.bits, ws.bins, keys, places)
+        order_by_counting(codes.columns, 0, n_codes, rows, ws.order.counts, ws.bits, ws.bins, keys, places)
     assert_clean(ws)
     n_numbers = rows.size
     if missing >= 0:
@@ -97,7 +102,7 @@ def test_a_few_rows_are_put_in_numpys_stable_order(n_rows, n_codes):
     for _ in range(5):
         columns, rows = coded(rng, 40, n_codes), rng.permutation(40)[:n_rows].astype(np.int32)
         keys, places = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.int32)
-        order_few(columns, 1, rows, keys, places)
+        order_by_insertion(columns, 1, rows, keys, places)
         assert_array_equal(places, np.argsort(columns[1, rows], kind="stable"))
         assert_array_equal(keys, np.sort(columns[1, rows]))
 
@@ -109,7 +114,7 @@ def test_many_rows_are_put_in_numpys_stable_order(n_rows, n_codes):
     columns, rows = coded(rng, 300, n_codes), rng.permutation(300)[:n_rows].astype(np.int32)
     keys, places = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.int32)
     counts, bits = np.zeros(n_codes, dtype=np.int32), np.zeros(word_count(n_codes), dtype=np.uint64)
-    order_many(columns, 2, n_codes, rows, counts, bits, np.empty(n_codes, dtype=np.int64), keys, places)
+    order_by_counting(columns, 2, n_codes, rows, counts, bits, np.empty(n_codes, dtype=np.int64), keys, places)
     assert_array_equal(places, np.argsort(columns[2, rows], kind="stable"))
     assert_array_equal(keys, np.sort(columns[2, rows]))
     assert not counts.any()

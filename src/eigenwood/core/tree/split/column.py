@@ -25,7 +25,12 @@ from eigenwood.core.tree.split.histogram_scan import (
     random_place,
 )
 from eigenwood.core.tree.split.sizes import FEW_ROWS, SPREAD, is_summed
-from eigenwood.core.tree.split.sorted_rows import best_cut_of_sorted_rows, number_count, order_few, order_many
+from eigenwood.core.tree.split.sorted_rows import (
+    best_cut_of_sorted_rows,
+    number_count,
+    order_by_counting,
+    order_by_insertion,
+)
 from eigenwood.core.tree.types import CATEGORY, ColumnSplit, no_column_split
 
 
@@ -131,9 +136,9 @@ def best_cut_of_column(
         cut, n_bins = ColumnSplit(found, -1, below, above, side), 0
     elif ordered and is_number and not is_summed(n_codes, n_rows, total.size):
         if n_rows <= FEW_ROWS:
-            order_few(columns, at, rows, keys, places)
+            order_by_insertion(columns, at, rows, keys, places)
         else:
-            order_many(columns, at, n_codes, rows, ws.order.counts, bits, bins, keys, places)
+            order_by_counting(columns, at, n_codes, rows, ws.order.counts, bits, bins, keys, places)
         n_numbers = n_rows
         if missing >= 0 and codes.bin_of_code[first + keys[n_rows - 1]] == missing:
             n_numbers = number_count(keys, n_rows, keys[n_rows - 1])

@@ -22,7 +22,7 @@ def sort_keys(keys, n, ranks, counts, ordered):
     if n <= VERY_FEW:
         sort_by_insertion(keys, n, ordered)
     elif n <= FEW:
-        order_few(keys, n, ranks, ordered)
+        sort_by_ranks(keys, n, ranks, ordered)
     else:
         sort_by_counting(keys, n, counts, ordered)
 
@@ -60,7 +60,7 @@ def sort_by_insertion(keys, n, ordered):
 
 
 @njit_no_refcount
-def order_few(keys, n, ranks, ordered):
+def sort_by_ranks(keys, n, ranks, ordered):
     """Write keys in order: for each it is counted how many are less."""
     n_lanes = (n + LANES - 1) & ~(LANES - 1)
     for i in range(n, n_lanes):

@@ -32,7 +32,7 @@ WEIGHT, PART, RIGHT_PART, SECOND, COST, PLACE = range(6)
 
 
 @njit_no_refcount
-def order_few(columns, at, rows, keys, places):
+def order_by_insertion(columns, at, rows, keys, places):
     """Write the codes of a column in order, and the places of their rows, by insertion."""
     for i in range(rows.size):
         key, j = (np.int32(columns[at, rows[i]]) << FEW_BITS) | i, i
@@ -46,7 +46,7 @@ def order_few(columns, at, rows, keys, places):
 
 
 @njit_no_refcount
-def order_many(columns, at, n_codes, rows, counts, bits, bins, keys, places):
+def order_by_counting(columns, at, n_codes, rows, counts, bits, bins, keys, places):
     """Write the codes of a column in order, and the places of their rows, by counting.
 
     ``counts`` and ``bits`` are all zero before and after.

@@ -1,0 +1,1 @@
+"""Word vectors: from a text as numbers of words to a vector for each word."""

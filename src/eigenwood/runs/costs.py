@@ -1,0 +1,93 @@
+"""How long a fit will take, from how long fits have taken: the same method on fewer rows, scaled up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from eigenwood.runs.candidates import FOREST_METHODS, ROUND_METHODS, Candidate, entry_named
+from eigenwood.runs.trials import Trial
+
+GROWTH = 1.15  # the power of the rows that the time of trees grows with: sorting, and deeper trees
+KERNEL_GROWTH = 2.0
+CAUTION = 1.4  # times as long as expected is allowed for
+OF_CUT = 4.0  # times as long as it had, that a fit is expected to take which was cut
+LEAST_TREES = 10
+
+
+class Measured(NamedTuple):
+    """Seconds of one fit and of its predictions, and the rows it learnt from."""
+
+    fit: float
+    predictions: float
+    n_rows: int
+
+    def scaled(self, n_rows: int, growth: float) -> Measured:
+        """Return what to allow for with so many rows to learn from, and as many to predict."""
+        factor = CAUTION * (n_rows / max(self.n_rows, 1)) ** growth
+        return Measured(factor * self.fit, CAUTION * self.predictions, n_rows)
+
+
+class Costs:
+    """Seconds of the fits of each candidate, and of each method where a candidate is new."""
+
+    def __init__(self) -> None:
+        self._of_candidate: dict[str, Measured] = {}
+        self._of_method: dict[tuple[str, str], Measured] = {}
+
+    def add(self, trial: Trial, n_folds: int) -> None:
+        """Note what a trial took; one that was cut would have taken longer."""
+        record = trial.record
+        fit, others = record.fit_seconds / n_folds, (record.seconds - record.fit_seconds) / n_folds
+        measured = Measured(fit if trial.is_ranked else OF_CUT * fit, others, record.n_rows)
+        self._of_candidate[name_of(trial.candidate)] = measured
+        key = trial.candidate.method, trial.candidate.front
+        known = self._of_method.get(key)
+        if known is None or (known.n_rows, known.fit) < (measured.n_rows, measured.fit):
+            self._of_method[key] = measured
+
+    def of_fold(self, candidate: Candidate, n_rows: int) -> float:
+        """Return the seconds of one fit and its predictions; 0 where nothing is known."""
+        found = self._scaled(candidate, n_rows)
+        return found.fit + found.predictions
+
+    def of_final_fit(self, trial: Trial, n_rows: int) -> float:
+        """Return the seconds of a fit to all rows, with the rounds that are kept."""
+        return self._scaled(trial.candidate, n_rows).fit * kept_share(trial)
+
+    def of_members(self, trials: Sequence[Trial], n_rows: int) -> float:
+        return sum(self.of_final_fit(trial, n_rows) for trial in trials)
+
+    def _scaled(self, candidate: Candidate, n_rows: int) -> Measured:
+        known = self._of_candidate.get(name_of(candidate)) or self._of_method.get((candidate.method, candidate.front))
+        return Measured(0.0, 0.0, 1) if known is None else known.scaled(n_rows, growth_of(candidate))
+
+
+def kept_share(trial: Trial) -> float:
+    """Return the share of the rounds of a trial that its final fit will have."""
+    n_rounds = trial.candidate.params.get("n_estimators")
+    if trial.candidate.method not in ROUND_METHODS or not n_rounds or not trial.record.n_rounds:
+        return 1.0
+    return trial.record.n_rounds / n_rounds
+
+
+def affordable_trees(candidate: Candidate, seconds_of_all: float, spare: float) -> int | None:
+    """Return how many trees of a forest there is time for, or None if there are too few to be one."""
+    if candidate.method not in FOREST_METHODS:
+        return None
+    n_trees = candidate.params.get("n_estimators", entry_named(candidate.method).estimator().n_estimators)
+    n_affordable = int(n_trees * spare / seconds_of_all)
+    return n_affordable if n_affordable >= LEAST_TREES else None
+
+
+def affordable_rows(candidate: Candidate, n_rows: int, seconds_of_all: float, spare: float) -> int:
+    """Return how many of the rows there is time to learn from."""
+    return int(n_rows * max(spare / seconds_of_all, 0.0) ** (1.0 / growth_of(candidate)))
+
+
+def growth_of(candidate: Candidate) -> float:
+    return GROWTH if entry_named(candidate.method).takes_tables else KERNEL_GROWTH
+
+
+def name_of(candidate: Candidate) -> str:
+    return repr((candidate.method, sorted(candidate.words().items())))

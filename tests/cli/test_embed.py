@@ -1,0 +1,108 @@
+"""``eigenwood embed`` and ``eigenwood words``, as a person uses them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import eigenwood
+from eigenwood import WordVectors
+from eigenwood.cli.sources import plus_and_minus
+from eigenwood.errors import InputError
+from eigenwood.runs.embed import progress_words
+from tests.cli.running import ran
+
+pytestmark = pytest.mark.slow
+
+TEXT = ["we drink hot tea", "we drink hot coffee", "they read old books", "they read old letters"] * 40
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a text, the vectors of its words, and files that are wrong in some way."""
+    place = tmp_path_factory.mktemp("embed")
+    (place / "corpus.txt").write_text("\n".join(TEXT), encoding="utf-8")
+    (place / "latin.txt").write_bytes(b"caf\xe9 noir")
+    (place / "empty.txt").write_text("")
+    (place / "lies.txt").write_text("5 2\na 1 2\n")
+    run = ran("embed corpus.txt --dim 8 --min-count 1 --epochs 4 --out vectors.safetensors", place)
+    assert run.returncode == 0, run.stderr
+    (place / "log.txt").write_text(f"{run.stdout}\n---\n{run.stderr}")
+    return place
+
+
+def test_a_text_becomes_a_model_with_progress(folder):
+    out, err = (folder / "log.txt").read_text().split("---")
+    assert "corpus: 8 numbers for each of 10 words, by cbow" in out
+    assert "Certificate: all claims hold." in out
+    assert len(re.findall(r"^\[\d/4\] loss \d\.\d{4}, [\d,]+ words/s, \d+ s left$", err, flags=re.MULTILINE)) == 4
+    model = eigenwood.load(folder / "vectors.safetensors")
+    assert model.n_corpus_words_ == 4 * len(TEXT)
+    assert f"{model.losses_[-1]:.4f}" in out
+
+
+def test_words_are_added_and_taken_off(folder):
+    run = ran("words vectors.safetensors tea - drink + read --count 3", folder)
+    assert run.returncode == 0, run.stderr
+    answers = eigenwood.load(folder / "vectors.safetensors").most_similar(["tea", "read"], ["drink"], n=3)
+    rows = re.findall(r"│ (\w+) +│ +(-?\d\.\d{3}) │", run.stdout)
+    assert rows == [(word, f"{cosine:.3f}") for word, cosine in answers]
+    assert "tea - drink + read" in run.stdout
+
+
+def test_vectors_for_other_tools(folder):
+    for name in ("v.txt", "v.bin"):
+        run = ran(f"embed corpus.txt --dim 4 --min-count 1 --method covariance --out {name}", folder)
+        assert run.returncode == 0, run.stderr
+        assert WordVectors.read(folder / name).vectors_.shape == (10, 4)
+        assert ran(f"words {name} tea", folder).returncode == 0
+
+
+def test_what_was_learnt_is_verified(folder):
+    run = ran("verify vectors.safetensors corpus.txt", folder)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "Recomputed on all sentences: all claims hold." in run.stdout
+    assert ran("show vectors.safetensors", folder).returncode == 0
+
+
+def test_a_data_set_of_texts(folder):
+    run = ran("embed reviews --dim 3 --min-count 2 --epochs 1 --out reviews.safetensors", folder)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("embed latin.txt --out v.safetensors", "latin.txt: must be UTF-8 text; got the byte 0xe9 at 3."),
+        ("embed empty.txt --out v.safetensors", "CBOW: sentences must hold words; got none."),
+        (
+            "embed corpus.txt --out v.pickle",
+            "v.pickle: --out must end with one of .safetensors, .txt, .vec, .bin; got '.pickle'.",
+        ),
+        ("embed corpus.txt --out corpus.txt", "corpus.txt: --out must be another file than TABLE; got the same."),
+        ("embed heart --out v.bin", "heart: TEXT must be a file or a data set of texts; got a table."),
+        ("embed corpus.txt --method glove --out v.bin", "--method must be one of cbow, covariance; got 'glove'."),
+        ("words lies.txt a", "lies.txt: must hold the 5 vectors that its first line promises; got 1."),
+        ("words vectors.safetensors wine", "CBOW: words must be in the vocabulary of 10 words; got 'wine'."),
+        ("words vectors.safetensors tea +", "words: a word must stand behind each sign; got 'tea +'."),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_sentence(folder, words, sentence):
+    run = ran(words, folder)
+    assert (run.returncode, run.stderr.splitlines()[-1]) == (2, f"eigenwood: {sentence}")
+
+
+def test_signs_stand_between_words():
+    assert plus_and_minus(["tea"]) == (["tea"], [])
+    assert plus_and_minus(["hot", "tea", "-", "milk"]) == (["hot", "tea"], ["milk"])
+    for wrong in (["+"], ["-", "tea"], ["tea", "-", "-", "milk"], []):
+        with pytest.raises(InputError):
+            plus_and_minus(wrong)
+
+
+def test_the_time_left_follows_from_the_epochs_that_are_done():
+    class Half:
+        n_corpus_words_, losses_ = 1000, [2.5]
+
+    assert progress_words(Half(), 2, 8, 4.0) == "loss 2.5000, 500 words/s, 12 s left"
