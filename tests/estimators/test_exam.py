@@ -686,7 +686,7 @@ def test_verify_keeps_a_time_limit(entry, params, monkeypatch):
 @every_watched
 def test_the_smallest_time_limit_leaves_a_model(entry, params, tmp_path):
     X, y = noisy(2000)
-    model = entry.estimator(**params, time_limit=1e-9).fit(X, y)
+    model = made(entry, params, time_limit=1e-9).fit(X, y)
     assert model.stop_reason_ in ("time_limit", "finished")
     assert result(model, X).shape[0] == 2000
     assert eigenwood.load(eigenwood.save(model, tmp_path / "model")).stop_reason_ == model.stop_reason_
