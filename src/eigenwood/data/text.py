@@ -3,12 +3,13 @@
     "the drama was good\\nI liked it"     a file: a line is a sentence; words stand between white space
     [["the", "drama"], "I liked it"]     an iterable: lists of words, or strings that are cut at white space
 
-A sentence may come in several pieces, however long it is: nothing is cut off. Files of questions about words are read
-here as well.
+Lists of words come as they are. Other text comes in blocks of UTF-8 that are cut between words, so a sentence may go
+on in the next block, however long it is: nothing is cut off. Files of questions about words are read here as well.
 """
 
 from __future__ import annotations
 
+import codecs
 import lzma
 import os
 from collections.abc import Iterable, Iterator
@@ -18,16 +19,18 @@ from typing import Any, NamedTuple
 from eigenwood.data.naming import OPENERS, check_is_file
 from eigenwood.errors import InputError, TableError
 
-BLOCK = 1 << 20  # bytes of a file at a time
-WHITE = b" \n\t\r\v\f"
+BLOCK = 1 << 22  # bytes of a text at a time
+NEWLINE, NO_LETTER = b"\n", b"\xff"  # bytes behind a sentence: of a file, and of a string, which may hold newlines
+WHITE = (b" ", b"\n", b"\t", b"\r", b"\v", b"\f")
+UTF_8 = "utf-8"
 BROKEN_FILE = (OSError, EOFError, lzma.LZMAError)
 
 
-class Piece(NamedTuple):
-    """Words of a sentence, and whether it ends with them."""
+class TextBlock(NamedTuple):
+    """Some text in UTF-8, cut between words."""
 
-    words: Iterable[Any]
-    ends: bool
+    letters: bytes
+    end: bytes  # the byte behind a sentence
 
 
 class Question(NamedTuple):
@@ -45,65 +48,79 @@ class WordPair(NamedTuple):
     score: float
 
 
-def pieces_of(who: str, source: Any) -> Iterator[Piece]:
-    """Yield the sentences of a file (a path that is no string), or of an iterable."""
+def sentences_of(who: str, source: Any, encoding: str = UTF_8) -> Iterator[TextBlock | Iterable[Any]]:
+    """Yield a file (a path that is no string) or an iterable of sentences: blocks of text, or lists of words."""
     if isinstance(source, os.PathLike):
-        yield from file_pieces(Path(source))
+        for letters in file_blocks(Path(source), encoding):
+            yield TextBlock(letters, NEWLINE)
+        yield TextBlock(NEWLINE, NEWLINE)
         return
     if isinstance(source, (str, bytes)) or not isinstance(source, Iterable):
         raise InputError(
             f"{who}: sentences must be a file, as pathlib.Path, or an iterable of sentences; "
             f"got {'a string' if isinstance(source, str) else type(source).__name__}."
         )
+    waiting, n_letters = list[str](), 0
     for number, sentence in enumerate(source):
-        if isinstance(sentence, (bytes, dict)) or not isinstance(sentence, Iterable):
+        if isinstance(sentence, str):
+            waiting.append(sentence)
+            n_letters += len(sentence)
+            if n_letters < BLOCK:
+                continue
+        elif isinstance(sentence, (bytes, dict)) or not isinstance(sentence, Iterable):
             raise InputError(
                 f"{who}: a sentence must be a string or a list of words; got {type(sentence).__name__} "
                 f"as sentence {number}."
             )
-        yield Piece(sentence.split() if isinstance(sentence, str) else sentence, ends=True)
+        yield from blocks_of(waiting)
+        waiting, n_letters = [], 0
+        if not isinstance(sentence, str):
+            yield sentence
+    yield from blocks_of(waiting)
 
 
-def file_pieces(path: Path) -> Iterator[Piece]:
-    """Yield the lines of a file as sentences, a long one in several pieces."""
-    for text in text_blocks(path):
-        *lines, rest = text.split("\n")
-        for line in lines:
-            yield Piece(line.split(), ends=True)
-        if words := rest.split():
-            yield Piece(words, ends=False)
-    yield Piece((), ends=True)
+def blocks_of(sentences: list[str]) -> Iterator[TextBlock]:
+    """Yield strings as blocks of text; a long one is cut behind a space."""
+    letters, start = b"".join(sentence.encode(UTF_8, "surrogatepass") + NO_LETTER for sentence in sentences), 0
+    while start < len(letters):
+        end = letters.rfind(b" ", start, start + BLOCK) + 1
+        if start + BLOCK >= len(letters) or end == 0:
+            end = len(letters)
+        yield TextBlock(letters[start:end], NO_LETTER)
+        start = end
 
 
-def text_blocks(path: Path) -> Iterator[str]:
-    """Yield a file as text, cut between words only; ``.gz`` and ``.xz`` are decompressed."""
+def file_blocks(path: Path, encoding: str = UTF_8) -> Iterator[bytes]:
+    """Yield a file as UTF-8, cut between words only; ``.gz`` and ``.xz`` are decompressed."""
     check_is_file(path)
-    rest, at = b"", 0
+    rest, at, decoder = b"", 0, codecs.getincrementaldecoder(encoding)()
     try:
         with OPENERS.get(path.suffix.lower(), open)(path, "rb") as stream:
             while block := stream.read(BLOCK):
-                block = rest + block
-                end = max(block.rfind(white) for white in (WHITE[i : i + 1] for i in range(len(WHITE)))) + 1
-                yield decoded(path, block[:end], at)
-                rest, at = block[end:], at + end
+                letters = rest + decoded(path, decoder, block, at, encoding)
+                end = max(map(letters.rfind, WHITE)) + 1
+                yield letters[:end]
+                rest, at = letters[end:], at + len(block)
     except BROKEN_FILE as error:
         raise TableError(f"{path.name}: must be a file that can be read; got {error}.") from error
-    yield decoded(path, rest, at)
+    yield rest + decoded(path, decoder, b"", at, encoding)
 
 
-def decoded(path: Path, block: bytes, at: int) -> str:
-    """Return bytes as text; ``at`` is where they stand in the file."""
+def decoded(path: Path, decoder: codecs.IncrementalDecoder, block: bytes, at: int, encoding: str) -> bytes:
+    """Return bytes as UTF-8; ``at`` is where they stand in the file, and no more come if there are none."""
+    n_waiting = len(decoder.getstate()[0])  # bytes of a letter that began before
     try:
-        return block.decode("utf-8")
+        return decoder.decode(block, final=not block).encode()
     except UnicodeDecodeError as error:
         raise TableError(
-            f"{path.name}: must be UTF-8 text; got the byte 0x{block[error.start]:02x} at {at + error.start}."
+            f"{path.name}: must be {encoding.upper()} text; got the byte 0x{error.object[error.start]:02x} "
+            f"at {at - n_waiting + error.start}."
         ) from None
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the number and the text of every line that is not blank."""
-    lines = "".join(text_blocks(path)).splitlines()
+    lines = b"".join(file_blocks(path)).decode().splitlines()
     return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
 
 

@@ -20,6 +20,16 @@ def check_strings(who: str, words: Iterable[Any]) -> None:
             raise InputError(f"{who}: words must be strings; got {shortened(word)} of type {type(word).__name__}.")
 
 
+def check_encoding(who: str, encoding: str) -> None:
+    """Raise unless Python knows the encoding of a text."""
+    try:
+        "".encode(encoding)
+    except LookupError:
+        raise InputError(
+            f"{who}: encoding must be one that Python knows, such as 'utf-8' or 'latin-1'; got {encoding!r}."
+        ) from None
+
+
 def not_strings(who: str, error: TypeError) -> InputError:
     """Return what is raised for words that cannot be looked up, such as lists."""
     return InputError(f"{who}: words must be strings; got {error}.")

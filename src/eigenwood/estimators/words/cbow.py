@@ -17,6 +17,7 @@ from eigenwood.estimators.words.fitting import LOSSES, Plan, attributes_of, cert
 from eigenwood.estimators.words.queries import WordQueries
 from eigenwood.validation.params import AnyOf, Choice, Flag, Nothing, Number, Seed, check_params
 from eigenwood.validation.state import Array, Labels
+from eigenwood.validation.text import Text
 from eigenwood.validation.threads import N_JOBS, thread_count
 from eigenwood.validation.words import check_columns, check_counts, check_finite_vectors, check_neighbours
 
@@ -57,6 +58,8 @@ class CBOW(WordQueries, TransformerMixin, Watched, BaseEstimator):
         Divide the gradient of the mean by the number of its words. False is what word2vec.c, gensim and fastText do.
     validation_fraction : float, default=0.0
         The share of the text, at its end, that is not learnt from: ``validation_losses_`` tells its loss.
+    encoding : str, default='utf-8'
+        How the bytes of a file are text; another byte is named, never guessed at.
     random_state : int, RandomState or None, default=0
         Draws first vectors, windows, negatives, and which words are left out.
 
@@ -95,10 +98,12 @@ class CBOW(WordQueries, TransformerMixin, Watched, BaseEstimator):
         "epochs": Number(at_least=1, whole=True),
         "corrected": Flag(),
         "validation_fraction": Number(at_least=0, below=1),
+        "encoding": Text(),
         "random_state": Seed(),
         "n_jobs": N_JOBS,
         "time_limit": TIME_LIMIT,
     }
+    LATER_PARAMS = frozenset({"encoding"})  # files that were written before have their defaults
     FITTED = {
         "vocabulary_": Labels("n_words", text_only=True),
         "counts_": Array("i", ("n_words",)),
@@ -128,6 +133,7 @@ class CBOW(WordQueries, TransformerMixin, Watched, BaseEstimator):
         epochs=5,
         corrected=True,
         validation_fraction=0.0,
+        encoding="utf-8",
         random_state=0,
         n_jobs=None,
         time_limit=None,
@@ -145,6 +151,7 @@ class CBOW(WordQueries, TransformerMixin, Watched, BaseEstimator):
         self.epochs = epochs
         self.corrected = corrected
         self.validation_fraction = validation_fraction
+        self.encoding = encoding
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.time_limit = time_limit
@@ -158,7 +165,7 @@ class CBOW(WordQueries, TransformerMixin, Watched, BaseEstimator):
         check_params(self)
         watch = Watch(self)
         n_threads = thread_count("CBOW", self.n_jobs)
-        corpus = read_corpus("CBOW", X, self.min_count, self.max_vocab)
+        corpus = read_corpus("CBOW", X, self.min_count, self.max_vocab, self.encoding, n_threads)
         plan = plan_of(self, corpus)
         check_neighbours("CBOW", plan.n_neighbours)
 
@@ -183,8 +190,9 @@ class CBOW(WordQueries, TransformerMixin, Watched, BaseEstimator):
     def score(self, X, y=None):
         """Return minus the mean loss of the examples in sentences, with windows and negatives drawn as in a fit."""
         check_is_fitted(self)
-        ids = encoded("CBOW", X, self.places)
-        return -loss_of(self, ids, thread_count("CBOW", self.n_jobs))
+        n_threads = thread_count("CBOW", self.n_jobs)
+        ids = encoded("CBOW", X, self.places, self.encoding, n_threads)
+        return -loss_of(self, ids, n_threads)
 
     def get_feature_names_out(self, input_features=None):
         """Return cbow0, cbow1, …"""

@@ -21,7 +21,8 @@ from eigenwood.proofs.claim import Certificate
 from eigenwood.proofs.words import direction_claims, direction_facts, lengths_of
 from eigenwood.validation.params import AnyOf, Choice, Nothing, Number, Seed, check_params
 from eigenwood.validation.state import Array, Labels
-from eigenwood.validation.threads import N_JOBS
+from eigenwood.validation.text import Text
+from eigenwood.validation.threads import N_JOBS, thread_count
 from eigenwood.validation.words import check_columns, check_counts, check_directions
 
 PPMI, COUNTS = MATRICES = ("ppmi", "counts")
@@ -52,6 +53,8 @@ class CovarianceEmbedding(WordQueries, TransformerMixin, BaseEstimator):
         Words that are rarer are left out, and the text closes up over them.
     max_vocab : int or None, default=None
         Keep so many of the most frequent words at most.
+    encoding : str, default='utf-8'
+        How the bytes of a file are text; another byte is named, never guessed at.
     random_state : int, RandomState or None, default=0
         Draws the first block of an iteration.
 
@@ -82,10 +85,12 @@ class CovarianceEmbedding(WordQueries, TransformerMixin, BaseEstimator):
         "power": Number(at_least=0, at_most=2),
         "min_count": Number(at_least=1, whole=True),
         "max_vocab": AnyOf(Nothing(), Number(at_least=2, whole=True)),
+        "encoding": Text(),
         "random_state": Seed(),
         "n_jobs": N_JOBS,
         "time_limit": TIME_LIMIT,
     }
+    LATER_PARAMS = frozenset({"encoding"})  # files that were written before have their defaults
     FITTED = {
         "vocabulary_": Labels("n_words", text_only=True),
         "counts_": Array("i", ("n_words",)),
@@ -106,6 +111,7 @@ class CovarianceEmbedding(WordQueries, TransformerMixin, BaseEstimator):
         power=0.5,
         min_count=5,
         max_vocab=None,
+        encoding="utf-8",
         random_state=0,
         n_jobs=None,
         time_limit=None,
@@ -117,6 +123,7 @@ class CovarianceEmbedding(WordQueries, TransformerMixin, BaseEstimator):
         self.power = power
         self.min_count = min_count
         self.max_vocab = max_vocab
+        self.encoding = encoding
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.time_limit = time_limit
@@ -125,7 +132,10 @@ class CovarianceEmbedding(WordQueries, TransformerMixin, BaseEstimator):
         """Learn from sentences: a file (a path that is no string) with one in each line, or an iterable of them."""
         check_params(self)
         deadline = Deadline(self.time_limit)
-        corpus = read_corpus("CovarianceEmbedding", X, self.min_count, self.max_vocab)
+        n_threads = thread_count("CovarianceEmbedding", self.n_jobs)
+        corpus = read_corpus(
+            "CovarianceEmbedding", X, self.min_count, self.max_vocab, self.encoding, n_threads
+        )
         matrix = matrix_of(self, corpus)
         check_directions("CovarianceEmbedding", self.n_components, *matrix.shape)
 

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.data.text import pieces_of, read_questions, read_word_pairs
+from eigenwood.core.words.workspace import SENTENCE_END
+from eigenwood.data.text import UTF_8, read_questions, read_word_pairs
 from eigenwood.data.word2vec import write_word2vec
+from eigenwood.estimators.words.corpus import encoded
 from eigenwood.estimators.words.evaluation import AnalogyScores, SimilarityScore, analogy_scores, similarity_score
-from eigenwood.validation.words import check_strings, known_places
+from eigenwood.validation.words import known_places
 
 
 class WordQueries:
@@ -24,6 +27,7 @@ class WordQueries:
 
     vocabulary_: np.ndarray
     vectors_: np.ndarray
+    encoding: str = UTF_8  # of files with sentences
 
     def derive(self) -> None:
         """Make what follows from words and vectors."""
@@ -85,17 +89,13 @@ class WordQueries:
 
     def mean_vectors(self, sentences: Any) -> np.ndarray:
         """Return the mean of the vectors of each sentence's words; zeros where none is in the vocabulary."""
-        means, total, count = [], np.zeros(self.vectors_.shape[1]), 0
-        for words, ends in pieces_of(type(self).__name__, sentences):
-            words = list(words)
-            check_strings(type(self).__name__, words)
-            places = [self.places[word] for word in words if word in self.places]
-            total += self.vectors_[places].sum(axis=0, dtype=np.float64)
-            count += len(places)
-            if ends:
-                means.append(total / max(count, 1))
-                total, count = np.zeros_like(total), 0
-        return np.array(means, dtype=np.float32).reshape(-1, self.vectors_.shape[1])
+        ids = encoded(type(self).__name__, sentences, self.places, self.encoding)
+        is_word = ids != SENTENCE_END
+        rows = np.cumsum(~is_word)[is_word]
+        n_rows = int(ids.size - is_word.sum())
+        counts = sparse.csr_array((np.ones(rows.size), (rows, ids[is_word])), shape=(n_rows, self.vocabulary_.size))
+        means = counts @ self.vectors_.astype(np.float64) / np.maximum(np.bincount(rows, minlength=n_rows), 1)[:, None]
+        return means.astype(np.float32)
 
     def save_word2vec(self, path: str | os.PathLike, binary: bool | None = None) -> Path:
         """Write the vectors in a format of word2vec, which gensim reads: binary if the file ends with .bin."""

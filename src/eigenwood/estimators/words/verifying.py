@@ -19,7 +19,7 @@ from eigenwood.proofs.words import vocabulary_claim
 
 def verify_cbow(model: CBOW, X: Any, *, deadline: Deadline) -> Iterator[Claim]:
     """Yield the claims, measured on the text; that the same fit finds the same vectors is checked beside these."""
-    corpus = read_corpus("CBOW", X, model.min_count, model.max_vocab)
+    corpus = read_corpus("CBOW", X, model.min_count, model.max_vocab, model.encoding)
     n_others = other_words(model, corpus)
     yield vocabulary_claim(n_others)
     deadline.check()
@@ -30,7 +30,7 @@ def verify_cbow(model: CBOW, X: Any, *, deadline: Deadline) -> Iterator[Claim]:
 
 def verify_covariance(model: CovarianceEmbedding, X: Any, *, deadline: Deadline) -> Iterator[Claim]:
     """Yield the claims, measured on the matrix that is made of the text anew."""
-    corpus = read_corpus("CovarianceEmbedding", X, model.min_count, model.max_vocab)
+    corpus = read_corpus("CovarianceEmbedding", X, model.min_count, model.max_vocab, model.encoding)
     n_others = other_words(model, corpus)
     yield vocabulary_claim(n_others)
     deadline.check()
