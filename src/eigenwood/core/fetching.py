@@ -14,4 +14,4 @@ def fetch(array, i):
 
 
 def fetch_row(table, i):
-    """Ask for row ``i`` of a table of bytes."""
+    """Ask for row ``i`` of a table whose rows lie one behind the other."""

@@ -9,9 +9,10 @@ import pytest
 from numba import config
 from numpy.testing import assert_allclose, assert_array_equal
 
+from eigenwood.core.words import workspace
 from eigenwood.core.words.cbow import Schedule, ThreadChoice, cbow_steps
 from eigenwood.core.words.drawing import alias_table, keep_thresholds, noise_shares
-from eigenwood.core.words.workspace import SENTENCE_END, ContextParams, Text, padded, round_shape
+from eigenwood.core.words.workspace import SENTENCE_END, ContextParams, Text, most_round_words, padded, round_shape
 from tests.naive import words as naive
 
 COMPILED = not config.DISABLE_JIT
@@ -35,6 +36,10 @@ def trained(weights, text, rule, schedule, n_threads=1, seconds=0.05, seeds=(3, 
     weights = padded(weights)
     *_, last = cbow_steps(weights, text, rule, schedule, np.array(seeds), n_threads, seconds)
     return weights, last
+
+
+def shape_of(text, rule, rate):
+    return round_shape(text.alias.size, most_round_words(text, rule, rate))
 
 
 def rates_of(text, schedule, n_shards, length):
@@ -61,7 +66,7 @@ def test_equals_the_textbook(name):
     weights, schedule = weights_of(n_vocabulary), Schedule(1, 0.2, 0.1)
     got, last = trained(weights, text, rule, schedule)
     expected = weights.astype(np.float64)
-    shape = round_shape(n_vocabulary)
+    shape = shape_of(text, rule, 0.2)
     loss, n_examples = naive.train_epoch(expected, text, rule, *shape, rates_of(text, schedule, *shape), seed=3)
     assert last.n_examples.tolist() == [n_examples]
     assert last.losses[0] == pytest.approx(loss / n_examples, rel=1e-5)
@@ -139,7 +144,12 @@ def test_steps_of_size_zero_measure_and_change_nothing():
     after, last = trained(weights, text, ContextParams(3, 5, 1), Schedule(1, 0.0, 0.0), seeds=(0,))
     assert_array_equal(after, weights)
     loss, n_examples = naive.train_epoch(
-        weights.astype(np.float64), text, ContextParams(3, 5, 1), *round_shape(600), [0.0] * 30, seed=0
+        weights.astype(np.float64),
+        text,
+        ContextParams(3, 5, 1),
+        *shape_of(text, ContextParams(3, 5, 1), 0.0),
+        [0.0] * 30,
+        seed=0,
     )
     assert last.losses[0] == pytest.approx(loss / n_examples, rel=1e-6)
 
@@ -174,10 +184,53 @@ def test_the_loss_is_exact_however_wrong_the_scores_are(scale):
 
 def test_a_round_is_short_beside_the_vocabulary():
     for n_vocabulary in (2, 100, 300, 1000, 5000, 10**6):
-        n_shards, length = round_shape(n_vocabulary)
+        n_shards, length = round_shape(n_vocabulary, np.inf)
         assert n_shards == 1 or n_shards * length <= n_vocabulary / 8
         assert 1 <= n_shards <= 8
         assert 16 <= length <= 512
+
+
+FEW_WORDS = {  # the shares of the most frequent words, what a step is, and how many words a round may have
+    "a quarter": ([0.25], ContextParams(5, 5, 1), 0.1, 80),
+    "a half": ([0.5], ContextParams(5, 5, 1), 0.1, 20),
+    "four of a fifth": ([0.2] * 4, ContextParams(5, 5, 1), 0.1, 31),
+    "long steps": ([0.06], ContextParams(5, 5, 1), 0.5, 54),
+    "not corrected": ([0.25], ContextParams(5, 5, 0), 0.05, 53),
+}
+
+
+def text_of_few_words(shares, n_vocabulary, n_words, seed=0):
+    """Return sentences of 20 words, each word of one of 50 subjects but for the most frequent ones."""
+    rng = np.random.default_rng(seed)
+    each = 1.0 / np.arange(1, n_vocabulary // 50 + 1)
+    words = rng.choice(each.size, n_words, p=each / each.sum()) * 50 + np.repeat(
+        rng.integers(50, size=n_words // 20), 20
+    )
+    ids = (len(shares) + words).astype(np.int32)
+    draw = np.searchsorted(np.cumsum(shares), rng.random(n_words))
+    ids = np.where(draw < len(shares), draw, ids).astype(np.int32)
+    counts = np.bincount(ids, minlength=n_vocabulary + len(shares)) + 1
+    ids = np.insert(ids, np.arange(20, n_words, 20), SENTENCE_END)
+    return Text(ids, keep_thresholds(counts, None), *alias_table(noise_shares(counts, 0.75)))
+
+
+@pytest.mark.skipif(not COMPILED, reason="long without the compiler")
+@pytest.mark.parametrize("name", FEW_WORDS)
+def test_the_loss_falls_where_few_words_are_much_of_the_text(name, monkeypatch):
+    """What shards change side by side goes too far in long rounds; in short ones it is as one after the other."""
+    shares, rule, rate, most = FEW_WORDS[name]
+    text = text_of_few_words(shares, 5000, 60_000)
+    assert most_round_words(text, rule, rate) == pytest.approx(most, rel=0.1)
+    weights = weights_of(text.alias.size, 40, scale=0.01)
+    weights[text.alias.size :] = 0.0
+    _, last = trained(weights, text, rule, Schedule(3, rate, 1e-4))
+    assert (np.diff(last.losses) < 0.0).all()
+    monkeypatch.setattr(workspace, "round_shape", lambda *_: (1, 512))
+    _, in_turn = trained(weights, text, rule, Schedule(3, rate, 1e-4))
+    assert_allclose(last.losses, in_turn.losses, rtol=0.1)
+    monkeypatch.setattr(workspace, "round_shape", lambda *_: (8, 78))
+    _, too_long = trained(weights, text, rule, Schedule(3, rate, 1e-4))
+    assert not (too_long.losses < 2.0 * in_turn.losses).all()
 
 
 def test_a_small_vocabulary_does_not_diverge():

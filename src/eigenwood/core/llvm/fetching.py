@@ -21,7 +21,7 @@ def _compiled_fetch(array, i):
 @overload(fetch_row)
 def _compiled_fetch_row(table, i):
     def fetch_all(table, i):
-        for j in range(0, table.shape[1], LINE):
+        for j in range(0, table.shape[1], LINE // table.itemsize):
             _fetch(table, (i, j))
 
     return fetch_all

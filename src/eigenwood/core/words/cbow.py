@@ -169,7 +169,7 @@ def cbow_steps(
     seconds: float = SECONDS,
 ) -> Iterator[EmbeddingStep]:
     """Train ``weights`` in place; yield each time when about so many ``seconds`` have passed, and after each epoch."""
-    b = new_training(weights, text, rule, new_crew())
+    b = new_training(weights, text, rule, max(schedule.rate, schedule.last_rate), new_crew())
     n_shards = b.shards.n_rows.size
     choice = ThreadChoice(min(n_threads, n_shards))
     per_round = int(n_shards * b.whole[SHARD_WORDS])

@@ -13,6 +13,7 @@ import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
 from eigenwood.core.distinct import splitmix64
+from eigenwood.core.fetching import fetch_row
 from eigenwood.core.words.groups import train_group
 from eigenwood.core.words.workspace import (
     ANSWER,
@@ -30,6 +31,7 @@ from eigenwood.core.words.workspace import (
     Group,
 )
 
+AHEAD = 3  # rows that are asked for before they are needed
 GOLDEN, HALF, LOW_BITS = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
@@ -40,6 +42,7 @@ def train_shard(b, s):
     start = b.whole[FIRST_WORD] + s * b.whole[SHARD_WORDS]
     end = min(start + b.whole[SHARD_WORDS], text.ids.size)
     shards.loss[s, 0], shards.n_examples[s, 0], shards.n_rows[s] = 0.0, 0, 0
+    shards.part_ends[s, :] = 0
     if start >= end:
         return
     seed = splitmix64(np.uint64(b.whole[SEED]))
@@ -54,6 +57,7 @@ def train_shard(b, s):
             state = write_negatives(b, s, state)
             shards.loss[s, 0] += train_group(copies, places, examples, negatives, work, n, b.rule, rate)
             shards.n_examples[s, 0] += n
+    sort_by_part(shards, s)
 
 
 @njit_no_refcount
@@ -174,6 +178,23 @@ def place_of(b, s, row):
 
 
 @njit_no_refcount
+def sort_by_part(shards, s):
+    """List the copies of a shard by the part of the weights that their rows are in; ``part_ends`` was 0."""
+    rows, by_part, ends, n_rows = shards.rows[s], shards.by_part[s], shards.part_ends[s], shards.n_rows[s]
+    for k in range(n_rows):
+        ends[rows[k] % MERGES + 1] += 1
+    for part in range(1, MERGES):
+        ends[part + 1] += ends[part]
+    for k in range(n_rows):  # each end moves from where a part begins to where it ends, and is behind that of the next
+        part = rows[k] % MERGES
+        by_part[ends[part]] = k
+        ends[part] += 1
+    for part in range(MERGES, 0, -1):
+        ends[part] = ends[part - 1]
+    ends[0] = 0
+
+
+@njit_no_refcount
 def add_changes(b, part):
     """Add to a part of the weights what all shards have changed, in their order.
 
@@ -182,19 +203,22 @@ def add_changes(b, part):
     """
     shards, weights, n_copies, changes = b.shards, b.weights, b.n_copies, b.real[RATE] != 0.0
     for s in range(shards.n_rows.size):
-        rows = shards.rows[s]
-        for k in range(shards.n_rows[s]):
-            if rows[k] % MERGES == part:
-                n_copies[rows[k]] += 1
+        rows, by_part = shards.rows[s], shards.by_part[s]
+        for i in range(shards.part_ends[s, part], shards.part_ends[s, part + 1]):
+            n_copies[rows[by_part[i]]] += 1
     for s in range(shards.n_rows.size):
-        slots, rows, copies = shards.slots[s], shards.rows[s], shards.copies[s]
-        for k in range(shards.n_rows[s]):
+        slots, rows, copies, by_part = shards.slots[s], shards.rows[s], shards.copies[s], shards.by_part[s]
+        end = shards.part_ends[s, part + 1]
+        for i in range(shards.part_ends[s, part], end):
+            ahead = by_part[min(i + AHEAD, end - 1)]
+            fetch_row(weights, rows[ahead])
+            fetch_row(copies, ahead)
+            k = by_part[i]
             row = rows[k]
-            if row % MERGES == part:
-                slots[row] = -1
-                if changes:
-                    add_copy(copies, k, weights, row, n_copies[row])
-                n_copies[row] = 0  # the others are added to it
+            slots[row] = -1
+            if changes:
+                add_copy(copies, k, weights, row, n_copies[row])
+            n_copies[row] = 0  # the others are added to it
 
 
 @njit_no_refcount

@@ -72,7 +72,9 @@ def numbered(
     check_encoding(who, encoding)
     ids = array("i")
     try:
-        for is_text, pieces in groupby(sentences_of(who, sentences, encoding), lambda piece: isinstance(piece, TextBlock)):
+        for is_text, pieces in groupby(
+            sentences_of(who, sentences, encoding), lambda piece: isinstance(piece, TextBlock)
+        ):
             if is_text:
                 while some := list(islice(pieces, BLOCKS_AT_ONCE)):
                     for found in results_of(numbered_block, some, n_threads):

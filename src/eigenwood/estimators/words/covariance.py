@@ -133,9 +133,7 @@ class CovarianceEmbedding(WordQueries, TransformerMixin, BaseEstimator):
         check_params(self)
         deadline = Deadline(self.time_limit)
         n_threads = thread_count("CovarianceEmbedding", self.n_jobs)
-        corpus = read_corpus(
-            "CovarianceEmbedding", X, self.min_count, self.max_vocab, self.encoding, n_threads
-        )
+        corpus = read_corpus("CovarianceEmbedding", X, self.min_count, self.max_vocab, self.encoding, n_threads)
         matrix = matrix_of(self, corpus)
         check_directions("CovarianceEmbedding", self.n_components, *matrix.shape)
 
