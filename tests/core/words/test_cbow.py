@@ -194,7 +194,7 @@ FEW_WORDS = {  # the shares of the most frequent words, what a step is, and how 
     "a quarter": ([0.25], ContextParams(5, 5, 1), 0.1, 80),
     "a half": ([0.5], ContextParams(5, 5, 1), 0.1, 20),
     "four of a fifth": ([0.2] * 4, ContextParams(5, 5, 1), 0.1, 31),
-    "long steps": ([0.06], ContextParams(5, 5, 1), 0.5, 54),
+    "long steps": ([0.06], ContextParams(5, 5, 1), 0.5, 42),
     "not corrected": ([0.25], ContextParams(5, 5, 0), 0.05, 53),
 }
 

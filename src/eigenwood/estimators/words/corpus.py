@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
+from collections.abc import Iterable
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
@@ -52,7 +53,7 @@ def read_corpus(
 
 
 def by_count(names: list[str], counts: np.ndarray, min_count: int) -> list[int]:
-    """Return the places of names that are frequent enough: the most frequent first, equal ones in alphabetical order."""
+    """Return the places of frequent names, the most frequent first, equal ones in the order of the alphabet."""
     frequent = sorted(np.flatnonzero(counts >= min_count).tolist(), key=names.__getitem__)
     return [frequent[i] for i in np.argsort(-counts[frequent], kind="stable")]
 
@@ -72,9 +73,7 @@ def numbered(
     check_encoding(who, encoding)
     ids = array("i")
     try:
-        for is_text, pieces in groupby(
-            sentences_of(who, sentences, encoding), lambda piece: isinstance(piece, TextBlock)
-        ):
+        for is_text, pieces in groupby(sentences_of(who, sentences, encoding), is_block):
             if is_text:
                 while some := list(islice(pieces, BLOCKS_AT_ONCE)):
                     for found in results_of(numbered_block, some, n_threads):
@@ -86,6 +85,10 @@ def numbered(
     except TypeError as error:  # words that are lists, say, cannot be looked up
         raise not_strings(who, error) from error
     return np.frombuffer(ids, dtype=np.int32) if ids else np.empty(0, dtype=np.int32)
+
+
+def is_block(piece: TextBlock | Iterable[Any]) -> bool:
+    return isinstance(piece, TextBlock)
 
 
 def numbered_block(block: TextBlock) -> NumberedWords:
