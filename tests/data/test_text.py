@@ -7,18 +7,22 @@ import gzip
 import pytest
 
 from eigenwood.data import text
-from eigenwood.data.text import pieces_of, read_questions, read_word_pairs
+from eigenwood.data.text import TextBlock, read_questions, read_word_pairs, sentences_of
 from eigenwood.errors import InputError, TableError
 
 
-def sentences(source):
+def sentences(source, *encoding):
     """Return the sentences as lists of words, their pieces joined."""
     found, so_far = [], []
-    for words, ends in pieces_of("CBOW", source):
-        so_far += words
-        if ends:
-            found.append(so_far)
+    for piece in sentences_of("CBOW", source, *encoding):
+        if not isinstance(piece, TextBlock):
+            found.append(list(piece))
+            continue
+        *ended, rest = piece.letters.split(piece.end)
+        for letters in ended:
+            found.append(so_far + letters.decode().split())
             so_far = []
+        so_far += rest.decode().split()
     assert so_far == []
     return found
 
@@ -52,7 +56,9 @@ def test_no_word_and_no_sentence_is_cut_between_blocks(file, monkeypatch, block)
 def test_a_long_sentence_comes_in_pieces_and_is_whole(file, monkeypatch):
     monkeypatch.setattr(text, "BLOCK", 64)
     path = file(" ".join(map(str, range(1000))))
-    assert sum(1 for _ in pieces_of("CBOW", path)) > 10
+    assert sum(1 for _ in sentences_of("CBOW", path)) > 10
+    assert sum(1 for _ in sentences_of("CBOW", [path.read_text()])) > 10
+    assert sentences([path.read_text(), "a"]) == [[str(i) for i in range(1000)], ["a"]]
     assert sentences(path) == [[str(i) for i in range(1000)]]
 
 
@@ -68,6 +74,22 @@ def test_the_byte_that_is_no_text_is_named(file, monkeypatch, block):
     with pytest.raises(TableError) as caught:
         sentences(file(b"abc def \xff\n"))
     assert str(caught.value) == "corpus.txt: must be UTF-8 text; got the byte 0xff at 8."
+
+
+@pytest.mark.parametrize("block", [1, 3, 1 << 20])
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "shift_jis"])
+def test_another_encoding_is_read_where_it_is_named(file, monkeypatch, block, encoding):
+    monkeypatch.setattr(text, "BLOCK", block)
+    content = "größe été\nende" if encoding != "shift_jis" else "東京 大阪\n東"
+    expected = [line.split() for line in content.split("\n")]
+    assert sentences(file(content.encode(encoding)), encoding) == expected
+
+
+@pytest.mark.parametrize("block", [1, 1 << 20])
+def test_bytes_that_are_not_of_the_named_encoding(file, monkeypatch, block):
+    monkeypatch.setattr(text, "BLOCK", block)
+    with pytest.raises(TableError, match=r"^corpus.txt: must be SHIFT_JIS text; got the byte 0x85 at 5\.$"):
+        sentences(file("東京 ".encode("shift_jis") + b"\x85\x0a"), "shift_jis")
 
 
 def test_a_file_that_is_cut_off_inside_a_letter(file):

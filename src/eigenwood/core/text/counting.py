@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenwood.core.text.terms import TermCounts, distinct_terms
+from eigenwood.compiling import njit
+from eigenwood.core.text.terms import EXACT_BYTES, TermCounts, distinct_terms
 from eigenwood.core.threads import results_of
 
 
@@ -55,6 +56,18 @@ def joined_terms(known: TermList, blocks: Sequence[TermCounts]) -> tuple[list[np
     return np.split(numbers, ends[:-1])[1:], taken_terms(listed, stops, firsts)
 
 
+@njit
+def first_bytes(listed, stops):
+    """Return the first eight bytes of each term as a number: terms are in order where these are, or as long as that."""
+    firsts, begin = np.zeros(stops.size, dtype=np.uint64), 0
+    for i in range(stops.size):
+        for j in range(begin, begin + EXACT_BYTES):
+            byte = listed[j] if j < stops[i] else np.uint8(0)
+            firsts[i] = (firsts[i] << np.uint64(8)) | np.uint64(byte)
+        begin = stops[i] + 1
+    return firsts
+
+
 def taken_terms(listed: np.ndarray, stops: np.ndarray, places: np.ndarray) -> TermList:
     """Return some of the terms."""
     starts = np.concatenate([[0], stops + 1])[places]
@@ -71,36 +84,66 @@ def numbered_rows(
 
     Terms with a number of ``n_terms`` or more are left out.
     """
-
-    def part_of(place: int) -> tuple[Rows, Totals]:
-        block = blocks[place]
-        rows = Rows(block.indptr, numbers[place][block.ids], block.counts)
-        return by_number(rows, n_terms), totals_of(block, block.stops.size)
-
-    parts = results_of(part_of, range(len(blocks)), n_threads)
+    own_totals = results_of(lambda block: totals_of(block, block.stops.size), blocks, n_threads)
     documents, total = np.zeros((2, n_terms), dtype=np.int64)
-    for (_, own), ids in zip(parts, numbers, strict=True):
+    n_entries, n_rows = [0], [1]
+    for block, own, ids in zip(blocks, own_totals, numbers, strict=True):
         known = ids < n_terms
         documents[ids[known]] += own.documents[known]
         total[ids[known]] += own.total[known]
-    return below_each_other([rows for rows, _ in parts]), Totals(documents, total)
+        n_entries.append(n_entries[-1] + int(own.documents[known].sum()))
+        n_rows.append(n_rows[-1] + block.indptr.size - 1)
+    size = n_entries[-1]
+    rows = Rows(np.zeros(n_rows[-1], dtype=np.int64), np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32))
+
+    def write(place: int) -> None:
+        block, own, here = blocks[place], numbers[place], slice(n_entries[place], n_entries[place + 1])
+        order = np.argsort(own)[: np.count_nonzero(own < n_terms)]
+        ends = rows.indptr[n_rows[place] : n_rows[place + 1]]
+        write_by_number(block.indptr, block.ids, block.counts, own, order, ends, rows.ids[here], rows.counts[here])
+        ends += here.start
+
+    results_of(write, range(len(blocks)), n_threads)
+    return rows, Totals(documents, total)
+
+
+@njit(error_model="numpy")
+def write_by_number(indptr, ids, counts, numbers, order, ends, new_ids, new_counts):
+    """Write rows with other numbers of their terms and in the order of these, and where they end.
+
+    ``order`` has the terms that are kept by their new numbers. Entries are sorted by term, and then put into their rows
+    one term after the other.
+    """
+    places, is_kept = np.zeros(numbers.size, dtype=np.int64), np.zeros(numbers.size, dtype=np.bool_)
+    is_kept[order] = True
+    for row in range(ends.size):
+        for i in range(indptr[row], indptr[row + 1]):
+            places[ids[i]] += 1
+    place = 0
+    for term in order:
+        place, places[term] = place + places[term], place
+    of_row, of_count = np.empty(place, dtype=np.int32), np.empty(place, dtype=np.int32)
+    nexts, n_kept = np.empty(ends.size, dtype=np.int64), 0
+    for row in range(ends.size):
+        nexts[row] = n_kept
+        for i in range(indptr[row], indptr[row + 1]):
+            if is_kept[ids[i]]:
+                at = places[ids[i]]
+                of_row[at], of_count[at], places[ids[i]] = row, counts[i], at + 1
+                n_kept += 1
+        ends[row] = n_kept
+    place = 0
+    for term in order:
+        while place < places[term]:
+            at = nexts[of_row[place]]
+            new_ids[at], new_counts[at], nexts[of_row[place]] = numbers[term], of_count[place], at + 1
+            place += 1
 
 
 def totals_of(rows: Rows | TermCounts, n_terms: int) -> Totals:
     """Return the totals of the terms of some rows."""
     documents = np.bincount(rows.ids, minlength=n_terms)
     return Totals(documents, np.bincount(rows.ids, rows.counts, n_terms).astype(np.int64))
-
-
-def below_each_other(parts: Sequence[Rows]) -> Rows:
-    """Return the rows of several matrices as one."""
-    begins = np.cumsum([0, *(part.ids.size for part in parts)])
-    indptr = [part.indptr[1:] + begin for part, begin in zip(parts, begins, strict=False)]
-    return Rows(
-        np.concatenate([np.zeros(1, dtype=np.int64), *indptr]),
-        np.concatenate([np.empty(0, dtype=np.int32), *(part.ids for part in parts)]),
-        np.concatenate([np.empty(0, dtype=np.int32), *(part.counts for part in parts)]),
-    )
 
 
 def by_number(rows: Rows, n_terms: int) -> Rows:

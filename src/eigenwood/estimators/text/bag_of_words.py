@@ -46,7 +46,7 @@ from eigenwood.validation.text import (
 )
 from eigenwood.validation.threads import N_JOBS, thread_count
 
-CHECKED_DOCUMENTS = 32  # that are counted again in fit, by scikit-learn's analyzer
+CHECKED_DOCUMENTS, CHECKED_LETTERS = 32, 1 << 15  # that are counted again in fit, by scikit-learn's analyzer
 DOCUMENT_SHARE = AnyOf(Number(at_least=1, whole=True), Number(at_least=0, at_most=1))
 UPPER_CASE = (
     "Upper case characters found in vocabulary while 'lowercase' is True. These entries will not be matched with any "
@@ -228,7 +228,7 @@ class BagOfWords(CountVectorizer):
         fixed = check_vocabulary(who, self.vocabulary)
         if fixed and self.lowercase and any(map(str.isupper, "".join(map(str, fixed)))):
             warnings.warn(UPPER_CASE, UserWarning, stacklevel=4)
-        first = [] if self.input == "file" else list(islice(documents, CHECKED_DOCUMENTS))  # a file is read once
+        first = [] if self.input == "file" else first_of(documents)  # a file is read once
         return fixed, first, counted(self, chain(first, documents), fixed, thread_count(who, self.n_jobs))
 
     def _learn(self, stats: TermStats, fixed: dict | None, must_keep: bool = False) -> Kept:
@@ -255,6 +255,17 @@ class BagOfWords(CountVectorizer):
         index = np.int32 if rows.ids.size <= np.iinfo(np.int32).max else np.int64
         parts = (counts, rows.ids.astype(index, copy=False), rows.indptr.astype(index, copy=False))
         return make(parts, shape=(rows.indptr.size - 1, len(self.vocabulary_)))
+
+
+def first_of(documents: Iterator[Any]) -> list:
+    """Take the first documents: not many, nor many more letters than are soon counted."""
+    first, n_letters = list[Any](), 0
+    for document in islice(documents, CHECKED_DOCUMENTS):
+        first.append(document)
+        n_letters += len(document) if isinstance(document, (str, bytes)) else 0
+        if n_letters >= CHECKED_LETTERS:
+            break
+    return first
 
 
 def first_rows(rows: Rows, n_rows: int) -> Rows:

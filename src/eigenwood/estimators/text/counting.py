@@ -19,6 +19,7 @@ from eigenwood.core.text.counting import (
     TermList,
     Totals,
     by_number,
+    first_bytes,
     joined_terms,
     numbered_rows,
     renumbered,
@@ -41,6 +42,7 @@ class Counted(NamedTuple):
     terms: list
     rows: Rows
     totals: Totals
+    prefixes: np.ndarray | None = None  # the first bytes of each term as a number, if all terms are words
 
 
 def counted(model: Any, documents: Iterable[Any], vocabulary: dict | None, n_threads: int) -> Counted:
@@ -80,7 +82,8 @@ def counted_words(
     rows, totals = numbered_rows(blocks, numbers, n_terms, n_threads)
     if vocabulary is None:
         names = terms.listed[:-1].tobytes().decode(*ENCODING).split("\n") if n_terms else []
-    return without(Counted(names, rows, totals), stop_words, vocabulary is not None)
+    prefixes = first_bytes(terms.listed, terms.stops) if vocabulary is None else None
+    return without(Counted(names, rows, totals, prefixes), stop_words, vocabulary is not None)
 
 
 def listed(names: list[str]) -> TermList:
@@ -98,7 +101,8 @@ def without(found: Counted, stop_words: Any, is_fixed: bool) -> Counted:
     numbers = np.arange(is_kept.size, dtype=np.int32) if is_fixed else np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
     rows = renumbered(found.rows, np.where(is_kept, numbers, np.int32(-1)))
     terms = found.terms if is_fixed else [term for term, kept in zip(found.terms, is_kept, strict=True) if kept]
-    return Counted(terms, rows, totals_of(rows, len(terms)))
+    prefixes = found.prefixes if found.prefixes is None else found.prefixes[is_kept]
+    return Counted(terms, rows, totals_of(rows, len(terms)), prefixes)
 
 
 def blocks_of(model: Any, texts: Iterator[str], n_threads: int) -> Iterator[TermCounts]:
@@ -108,12 +112,11 @@ def blocks_of(model: Any, texts: Iterator[str], n_threads: int) -> Iterator[Term
     changes_ascii = model.preprocessor is not None or callable(model.strip_accents)
 
     def block(documents: list[str]) -> TermCounts:
+        joined = "" if changes_ascii else "".join(documents)
         encoded = None
-        if changes_ascii or not all(
-            map(str.isascii, documents)
-        ):  # lower case, as a whole, is not that of its letters one by one
+        if changes_ascii or not joined.isascii():  # lower case, as a whole, is not that of its letters one by one
             encoded = [prepare(document).encode(*ENCODING) for document in documents]
-        letters = "".join(documents).encode() if encoded is None else b"".join(encoded)
+        letters = joined.encode() if encoded is None else b"".join(encoded)
         ends = np.cumsum(np.fromiter(map(len, encoded or documents), np.int64, len(documents)))
         lowercase = bool(model.lowercase) and encoded is None
         return words_counted(np.frombuffer(letters, dtype=np.uint8), ends, lowercase, min_n, max_n)

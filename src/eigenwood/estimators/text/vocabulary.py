@@ -34,18 +34,29 @@ class Kept(NamedTuple):
 def stats_of(found: Counted, is_binary: bool) -> tuple[TermStats, np.ndarray]:
     """Return what is to be known of the terms, and the place in order of each one that was met."""
     documents, total = found.totals
-    return in_order(found.terms, documents, documents if is_binary else total, found.rows.indptr.size - 1)
+    order = order_of(found.terms, found.prefixes)
+    return in_order(found.terms, order, documents, documents if is_binary else total, found.rows.indptr.size - 1)
 
 
-def in_order(terms: list, documents: np.ndarray, total: np.ndarray, n_documents: int) -> tuple[TermStats, np.ndarray]:
+def order_of(terms: list, prefixes: np.ndarray | None = None) -> np.ndarray:
+    """Return which term is first in order, which is next, …; only those that begin alike are compared as texts."""
+    if prefixes is None:
+        return np.array(sorted(range(len(terms)), key=terms.__getitem__), dtype=np.int64)
+    order = np.argsort(prefixes)
+    same = np.diff(prefixes[order]) == 0
+    alike = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    order[alike] = sorted(order[alike].tolist(), key=terms.__getitem__)  # each group of them stays where it is
+    return order
+
+
+def in_order(
+    terms: list, order: np.ndarray, documents: np.ndarray, total: np.ndarray, n_documents: int
+) -> tuple[TermStats, np.ndarray]:
     """Return terms in order with their counts, and the place of each term there."""
-    ordered = sorted(terms)
-    place = dict(zip(ordered, range(len(ordered)), strict=True))
-    places = np.fromiter(map(place.__getitem__, terms), np.int32, len(ordered))
-    names, counts = np.empty(len(ordered), dtype=object), np.empty((2, len(ordered)), dtype=np.int64)
-    names[:] = ordered
-    counts[:, places] = documents, total
-    return TermStats(names, counts[0], counts[1], n_documents), places
+    names, places = np.empty(len(terms), dtype=object), np.empty(len(terms), dtype=np.int32)
+    names[:] = terms
+    places[order] = np.arange(len(terms), dtype=np.int32)
+    return TermStats(names[order], documents[order], total[order], n_documents), places
 
 
 def joined_stats(one: TermStats, other: TermStats) -> TermStats:
@@ -57,7 +68,7 @@ def joined_stats(one: TermStats, other: TermStats) -> TermStats:
     counts = np.zeros((2, len(place)), dtype=np.int64)
     counts[:, : one.terms.size] = one.documents, one.total
     counts[:, at] += other.documents, other.total
-    return in_order(list(place), counts[0], counts[1], one.n_documents + other.n_documents)[0]
+    return in_order(list(place), order_of(list(place)), counts[0], counts[1], one.n_documents + other.n_documents)[0]
 
 
 def kept_terms(model: Any, stats: TermStats, must_keep: bool = False) -> Kept:

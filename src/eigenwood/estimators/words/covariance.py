@@ -162,7 +162,8 @@ class CovarianceEmbedding(WordQueries, TransformerMixin, BaseEstimator):
     def check_fitted(self) -> None:
         """Raise unless words are counted as the parameters demand."""
         check_counts("CovarianceEmbedding", self.counts_, self.min_count, self.max_vocab)
-        check_columns("CovarianceEmbedding", self.vectors_, self.n_components)
+        is_finished = self.stop_reason_ == FINISHED
+        check_columns("CovarianceEmbedding", self.vectors_, self.n_components, is_finished)
 
     def _store(self, corpus: Corpus, pca: PCA) -> None:
         lengths = lengths_of(pca.explained_variance_, self.power)
