@@ -294,14 +294,28 @@ def test_an_epoch_without_an_example_has_no_loss():
     assert (model.losses_ > 0.0).all()
 
 
+def drawn_text(n_words):
+    """Return sentences of 100 words of which the most frequent is a quarter."""
+    draws = np.random.default_rng(0).zipf(1.3, size=n_words) % 20_000
+    return [[f"w{word}" for word in part] for part in np.split(draws, n_words // 100)]
+
+
+@pytest.mark.parametrize("learning_rate", [0.1, 1.0])
+def test_the_loss_falls_where_one_word_is_a_quarter_of_the_text(learning_rate):
+    """Steps that shards take side by side would go too far together: such a text diverged."""
+    text = drawn_text(100_000 if COMPILED else 5_000)
+    model = CBOW(20, window=2, min_count=1, subsample=None, epochs=3, learning_rate=learning_rate).fit(text)
+    assert 0.2 < model.counts_[0] / model.n_corpus_words_ < 0.3
+    assert (np.diff(model.losses_) < 0.0).all()
+    assert model.certificate_.holds
+
+
 def test_steps_that_are_too_long_are_refused():
-    """Of a word that makes a quarter of a text, many steps are taken at the same place."""
-    draws = np.random.default_rng(0).zipf(1.3, size=300_000) % 20_000
-    text = [[f"w{word}" for word in part] for part in np.split(draws, 3_000)]
+    text = drawn_text(20_000)
     with pytest.raises(
         InputError, match=r"^CBOW: learning_rate and subsample must leave steps so short .*diverged with"
     ):
-        CBOW(50, window=2, min_count=1, subsample=None, epochs=5, learning_rate=1.0).fit(text)
+        CBOW(50, window=2, min_count=1, subsample=None, learning_rate=1e3).fit(text)
 
 
 def test_an_absent_file():

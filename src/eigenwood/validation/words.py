@@ -108,7 +108,7 @@ def check_directions(who: str, n_components: int, n_rows: int, n_words: int) -> 
 
 
 def check_columns(who: str, vectors: np.ndarray, n_components: int, is_finished: bool = True) -> None:
-    """Raise unless vectors are as long as the parameter says; a fit that was stopped may have found fewer directions."""
+    """Raise unless vectors are as long as the parameter says; a fit that was stopped may have fewer columns."""
     if vectors.shape[1] > n_components or (is_finished and vectors.shape[1] < n_components):
         raise InputError(f"{who}: vectors_ must have n_components={n_components} columns; got {vectors.shape[1]}.")
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from eigenwood.compiling import njit
+
 BITS = 2.0**32
 
 
@@ -35,17 +37,25 @@ def noise_shares(counts: np.ndarray, exponent: float) -> np.ndarray:
 
 def alias_table(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the part of each bin that is its own word's, in 32 bits, and the word that has the rest."""
-    own = (shares * shares.size).tolist()
-    other = list(range(shares.size))
-    short = [word for word, part in enumerate(own) if part < 1.0]
-    long = [word for word, part in enumerate(own) if part >= 1.0]
-    while short and long:
-        taker, giver = short.pop(), long[-1]
+    own, other = shares * shares.size, np.arange(shares.size, dtype=np.int32)
+    is_short = own < 1.0
+    fill_bins(own, other, np.append(np.flatnonzero(is_short), 0), np.flatnonzero(~is_short))
+    return np.minimum(own * BITS, BITS - 1.0).astype(np.uint32), other
+
+
+@njit
+def fill_bins(own, other, short, long):
+    """Fill each short bin with what a long one has too much; a long one may become short: there is room for it."""
+    n_short, n_long = short.size - 1, long.size
+    while n_short > 0 and n_long > 0:
+        taker, giver = short[n_short - 1], long[n_long - 1]
+        n_short -= 1
         other[taker] = giver
         own[giver] -= 1.0 - own[taker]
         if own[giver] < 1.0:
-            short.append(long.pop())
-    for word in short + long:  # what rounding left over is full
-        own[word] = 1.0
-    parts = np.minimum(np.array(own) * BITS, BITS - 1.0)
-    return parts.astype(np.uint32), np.array(other, dtype=np.int32)
+            short[n_short] = giver
+            n_short, n_long = n_short + 1, n_long - 1
+    for i in range(n_short):  # what rounding left over is full
+        own[short[i]] = 1.0
+    for i in range(n_long):
+        own[long[i]] = 1.0
