@@ -68,9 +68,9 @@ def check_examples(who: str, n_examples: int, subsample: float | None) -> None:
         )
 
 
-def check_finite_vectors(who: str, vectors: np.ndarray, learning_rate: float) -> None:
-    """Raise if vectors have grown beyond all numbers: a word that makes a large part of a text moves in long steps."""
-    if not np.isfinite(vectors).all():
+def check_finite_vectors(who: str, vectors: np.ndarray, losses: np.ndarray, learning_rate: float) -> None:
+    """Raise if vectors or losses have grown beyond all numbers: steps were too long."""
+    if not (np.isfinite(vectors).all() and np.isfinite(losses).all()):
         raise InputError(
             f"{who}: learning_rate and subsample must leave steps so short that vectors stay finite; got a fit that "
             f"diverged with learning_rate={learning_rate!r} (subsample=1e-3 drops many of the most frequent words)."

@@ -177,7 +177,7 @@ class CBOW(WordQueries, TransformerMixin, Watched, BaseEstimator):
         )
 
         attributes = attributes_of(self, plan, outcome.step)
-        check_finite_vectors("CBOW", attributes["vectors_"], self.learning_rate)
+        check_finite_vectors("CBOW", attributes["vectors_"], attributes["losses_"], self.learning_rate)
 
         self._store(plan, attributes, outcome.reason)
         return self
