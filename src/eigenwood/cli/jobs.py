@@ -31,7 +31,7 @@ from eigenwood.errors import InputError
 from eigenwood.learning import learnt
 from eigenwood.models.file import load, save
 from eigenwood.report.embedding import embed_summary, neighbours_table
-from eigenwood.report.html import packed_plotly, reduce_page, run_page
+from eigenwood.report.html import embed_page, packed_plotly, reduce_page, run_page
 from eigenwood.report.live import Live
 from eigenwood.report.model import model_summary
 from eigenwood.report.reducing import left_out_words
@@ -152,15 +152,18 @@ def reduce(files: tuple[Any, ...], components: str, *choices: Any) -> None:
     out.print(f"Written: {', '.join(written)}", markup=False)
 
 
-def embed(text: str, out_file: Path, *choices: Any) -> None:
+def embed(text: str, out_file: Path, page_file: Path | None, *choices: Any) -> None:
     embedding.check_output(out_file)
-    check_outputs(text, {"--out": out_file})
+    check_outputs(text, {"--out": out_file, "--report": page_file})
     given = text_of(text)
     with Shown(err) as shown:
         model, record = embedding.embed(given.source, given.name, embedding.EmbedSettings(*choices), shown)
     embedding.write(model, out_file)
     out.print(embed_summary(record))
-    out.print(f"Written: {out_file}", markup=False)
+    if page_file is not None:
+        write_text(page_file, embed_page(record))
+    written = [str(path) for path in (out_file, page_file) if path is not None]
+    out.print(f"Written: {', '.join(written)}", markup=False)
 
 
 def words(vectors: Path, question: list[str], count: int) -> None:

@@ -209,6 +209,11 @@ def embed_command(
     epochs: Annotated[int, typer.Option(min=1, help="How often the text is read, by cbow.")] = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Draws what is drawn at random.")] = 0,
     time_limit: Annotated[float | None, typer.Option(min=0.1, help="Seconds for the fit.")] = None,
+    encoding: Annotated[str, typer.Option(help="How the bytes of TEXT are letters, as latin-1.")] = "utf-8",
+    analogies: Annotated[
+        Path | None, typer.Option(help="A file of analogies, to see how many are right.")
+    ] = None,
+    page_file: Annotated[Path | None, typer.Option("--report", help="Write a page with figures, as .html.")] = None,
 ) -> None:
     """Learn a vector for each word of TEXT from the words around it.
 
@@ -216,7 +221,8 @@ def embed_command(
 
         eigenwood embed reviews --dim 20 --min-count 1 --out vectors.safetensors
     """
-    jobs().embed(text, out_file, method, dim, window, min_count, max_vocab, epochs, seed, time_limit)
+    choices = (method, dim, window, min_count, max_vocab, epochs, seed, time_limit, encoding, analogies)
+    jobs().embed(text, out_file, page_file, *choices)
 
 
 @app.command("words")

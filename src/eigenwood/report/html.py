@@ -20,7 +20,7 @@ from plotly.offline import get_plotlyjs
 
 from eigenwood.data.naming import listing
 from eigenwood.proofs.claim import Certificate
-from eigenwood.report import reducing
+from eigenwood.report import embedding, reducing
 from eigenwood.report.certificate_words import certificate_line, claim_lines, member_lines
 from eigenwood.report.columns import column_lines, dropped_words, kinds_words
 from eigenwood.report.figures import run_figures
@@ -39,6 +39,7 @@ from eigenwood.report.words import (
     title,
     winner_words,
 )
+from eigenwood.runs.embed_record import EmbedRecord
 from eigenwood.runs.record import Run
 from eigenwood.runs.reduce_record import ReduceRecord
 
@@ -129,6 +130,37 @@ def reduce_page(record: ReduceRecord) -> str:
         claims=member_lines(claim_lines(certificate)) if certificate else {},
         certificate=certificate,
         certificate_line=certificate_line(certificate) if certificate else "",
+    )
+
+
+def embed_page(record: EmbedRecord) -> str:
+    """Return the page of word vectors."""
+    figures = {}
+    if record.losses:
+        words = "The mean loss of the examples of an epoch, each as it was just before it was learnt."
+        figures["losses"] = Shown("", words, embedding.losses_of(record))
+    if record.places:
+        words = f"{len(record.places)} frequent words, by the first two principal components of their vectors."
+        figures["map"] = Shown("", words, embedding.map_of(record))
+    if any(section.n_asked for section in record.sections):
+        words = (
+            "Right answers by section; questions with a word beyond the 30,000 most frequent are skipped."
+        )
+        figures["analogies"] = Shown("", words, embedding.analogies_of(record))
+    certificate = Certificate.from_dict(record.certificate)
+    return page(
+        "embed.html",
+        figures,
+        run=record,
+        title=embedding.embed_title(record),
+        headline=embedding.embed_headline(record),
+        how=embedding.speed_words(record),
+        stopped=embedding.stopped_words(record),
+        neighbours=[embedding.neighbours_line(found) for found in record.neighbours],
+        sections=[embedding.section_line(part) for part in record.sections],
+        claims=member_lines(claim_lines(certificate)),
+        certificate=certificate,
+        certificate_line=certificate_line(certificate),
     )
 
 

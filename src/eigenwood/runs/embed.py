@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,15 +12,18 @@ import numpy as np
 
 from eigenwood.data.naming import ending
 from eigenwood.errors import InputError
+from eigenwood.estimators.pca import PCA
 from eigenwood.estimators.words import CBOW, CovarianceEmbedding, WordVectors
-from eigenwood.estimators.words.queries import WordQueries
+from eigenwood.estimators.words.queries import WordQueries, unit_rows
 from eigenwood.models.file import load, save
-from eigenwood.runs.embed_record import EmbedRecord
+from eigenwood.runs.embed_record import EmbedRecord, Neighbours, SectionRecord, WordPlace
 from eigenwood.runs.names import EMBEDDING_NAMES
 
 Report = Callable[[str, int, int | None], None]
 MODEL_ENDING = ".safetensors"
 VECTOR_ENDINGS = (".txt", ".vec", ".bin")
+N_ON_MAP, N_WITH_NEIGHBOURS, N_NEAREST = 60, 12, 5
+MOST_PASSED_OVER = 100  # of the most frequent words, which say little: "the", "of"
 
 
 class EmbedSettings(NamedTuple):
@@ -33,6 +37,8 @@ class EmbedSettings(NamedTuple):
     epochs: int = 5
     seed: int = 0
     time_limit: float | None = None
+    encoding: str = "utf-8"
+    analogies: Path | None = None  # a file of questions, to be answered when the vectors are there
 
 
 class Epochs:
@@ -80,17 +86,52 @@ def embed(
     started = time.perf_counter()
     report("reading", 0, settings.epochs)
     model = new_model(settings, report).fit(source)
-    return model, EmbedRecord(
+    fitted = time.perf_counter()
+    sections = analogy_sections(model, settings.analogies)
+    places, shares = word_map(model)
+    record = EmbedRecord(
         text=name,
         method=settings.method,
         n_words=model.n_corpus_words_,
         n_vocabulary=model.counts_.size,
         n_components=model.vectors_.shape[1],
         losses=np.asarray(getattr(model, "losses_", [])).tolist(),
-        seconds=time.perf_counter() - started,
         stop_reason=model.stop_reason_,
         certificate=model.certificate_.as_dict(),
+        version=version("eigenwood"),
+        seed=settings.seed,
+        places=places,
+        shares=shares,
+        neighbours=[neighbours_of(model, place.word) for place in places[:N_WITH_NEIGHBOURS]],
+        sections=sections,
+        seconds={"fit": fitted - started, "questions": time.perf_counter() - fitted},
     )
+    return model, record
+
+
+def word_map(model: WordQueries) -> tuple[list[WordPlace], list[float]]:
+    """Return frequent words by their first two principal components, and the shares of the variance these hold."""
+    first = min(MOST_PASSED_OVER, max(model.vocabulary_.size - N_ON_MAP, 0))
+    words = model.vocabulary_[first : first + N_ON_MAP]
+    rows = unit_rows(model.vectors_[first : first + N_ON_MAP])
+    if min(rows.shape) < 2 or words.size < 3 or np.ptp(rows, axis=0).max() == 0.0:
+        return [], []
+    pca = PCA(2).fit(rows)
+    points = pca.transform(rows).tolist()
+    places = [WordPlace(str(word), across, up) for word, (across, up) in zip(words, points, strict=True)]
+    return places, pca.explained_variance_ratio_.tolist()
+
+
+def neighbours_of(model: WordQueries, word: str) -> Neighbours:
+    return Neighbours(word, model.most_similar(word, n=N_NEAREST))
+
+
+def analogy_sections(model: WordQueries, file: Path | None) -> list[SectionRecord]:
+    """Return the answers to a file of analogies by section, and of all together, if there is one."""
+    if file is None:
+        return []
+    scores = model.evaluate_analogies(file)
+    return [SectionRecord(*part) for part in (*scores.sections, scores.total)]
 
 
 def new_model(settings: EmbedSettings, report: Report) -> Any:
@@ -101,6 +142,7 @@ def new_model(settings: EmbedSettings, report: Report) -> Any:
         "max_vocab": settings.max_vocab,
         "random_state": settings.seed,
         "time_limit": settings.time_limit,
+        "encoding": settings.encoding,
         "n_jobs": -1,
     }
     if settings.method == "covariance":
