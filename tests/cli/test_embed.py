@@ -25,6 +25,7 @@ def folder(tmp_path_factory):
     (place / "corpus.txt").write_text("\n".join(TEXT), encoding="utf-8")
     (place / "latin.txt").write_bytes(b"caf\xe9 noir")
     (place / "empty.txt").write_text("")
+    (place / "questions.txt").write_text(": drinks\ntea hot hot coffee\n: others\nwine tea beer coffee\n")
     (place / "lies.txt").write_text("5 2\na 1 2\n")
     run = ran("embed corpus.txt --dim 8 --min-count 1 --epochs 4 --out vectors.safetensors", place)
     assert run.returncode == 0, run.stderr
@@ -66,6 +67,31 @@ def test_what_was_learnt_is_verified(folder):
     assert ran("show vectors.safetensors", folder).returncode == 0
 
 
+def test_a_page_shows_the_loss_a_map_of_words_and_how_analogies_are_answered(folder):
+    run = ran(
+        "embed corpus.txt --dim 4 --min-count 1 --epochs 2 --analogies questions.txt --report p.html --out v.bin",
+        folder,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "Written: v.bin, p.html" in run.stdout
+    assert re.search(r"│ drinks +│ +[01] │ +1 │ +0 │", run.stdout)
+    page = (folder / "p.html").read_text()
+    assert page.count("<figure id=") == 3
+    assert "<td>others</td>" in page
+
+
+def test_another_encoding_is_read_where_it_is_named(folder):
+    run = ran("embed latin.txt --dim 2 --min-count 1 --epochs 1 --encoding latin-1 --out v.txt", folder)
+    assert (run.returncode, run.stderr.splitlines()[-1]) == (
+        2,
+        "eigenwood: CBOW: subsample must leave two words beside each other in every epoch; got 0.001, which is too "
+        "small for a text of few words (None leaves all).",
+    )
+    run = ran("embed latin.txt --dim 2 --min-count 1 --encoding latin-1 --method covariance --out v.txt", folder)
+    assert run.returncode == 0, run.stderr
+    assert set(WordVectors.read(folder / "v.txt").vocabulary_) == {"café", "noir"}
+
+
 def test_a_data_set_of_texts(folder):
     run = ran("embed reviews --dim 3 --min-count 2 --epochs 1 --out reviews.safetensors", folder)
     assert run.returncode == 0, run.stderr
@@ -75,6 +101,10 @@ def test_a_data_set_of_texts(folder):
     ("words", "sentence"),
     [
         ("embed latin.txt --out v.safetensors", "latin.txt: must be UTF-8 text; got the byte 0xe9 at 3."),
+        (
+            "embed corpus.txt --encoding latin-99 --out v.bin",
+            "CBOW: encoding must be one that Python knows, such as 'utf-8' or 'latin-1'; got 'latin-99'.",
+        ),
         ("embed empty.txt --out v.safetensors", "CBOW: sentences must hold words; got none."),
         (
             "embed corpus.txt --out v.pickle",
