@@ -91,7 +91,7 @@ def is_block(piece: TextBlock | Iterable[Any]) -> bool:
     return isinstance(piece, TextBlock)
 
 
-def numbered_block(block: TextBlock) -> NumberedWords:
+def numbered_block(block: Any) -> NumberedWords:
     """Return a block of text in numbers of its own."""
     return words_numbered(block.letters, block.end[0])
 
