@@ -1,7 +1,7 @@
 """Continuous bag of words with negative sampling, in rounds: shards side by side, then all that they changed.
 
     epoch    ├ round ┤├ round ┤├ round ┤ …          some rounds are one call of compiled code
-    round    plan shards 0 … 7 ──► find rows ──► train shards ──► add changes     each a job of all threads
+    round    train shards 0 … 7 ──► add changes     each of both is a job whose tasks all threads share
 
 The learning rate falls from round to round, by the place in the text and not by the clock. The loss of an epoch is the
 sum of what each example lost when it was trained, in float64, in the order of the shards.
@@ -29,7 +29,7 @@ from eigenwood.core.crew import (
     taken_task,
     wait_for_tasks,
 )
-from eigenwood.core.words.shards import add_changes, find_rows, plan_shard, train_shard
+from eigenwood.core.words.shards import add_changes, train_shard
 from eigenwood.core.words.workspace import (
     FIRST_WORD,
     KIND,
@@ -44,7 +44,7 @@ from eigenwood.core.words.workspace import (
     new_training,
 )
 
-PLAN, FIND, TRAIN, ADD = range(4)
+TRAIN, ADD = range(2)
 SECONDS = 0.05  # of one call
 TRIED_AGAIN = 24  # calls, after which the other number of threads is tried again
 
@@ -107,8 +107,6 @@ def train_rounds(b, thread, first_word, n_rounds, rate, change, loss):
     for r in range(n_rounds):
         b.whole[FIRST_WORD] = first_word + r * n_shards * b.whole[SHARD_WORDS]
         b.real[RATE] = rate + r * change
-        run_job(b, PLAN, n_shards)
-        run_job(b, FIND, MERGES)
         run_job(b, TRAIN, n_shards)
         run_job(b, ADD, MERGES)
         for s in range(n_shards):
@@ -152,12 +150,7 @@ def help_training(b, thread):
 @njit_no_refcount
 def do_task(b, task):
     """Do one task of the open job."""
-    kind = b.whole[KIND]
-    if kind == PLAN:
-        plan_shard(b, task)
-    elif kind == FIND:
-        find_rows(b, task)
-    elif kind == TRAIN:
+    if b.whole[KIND] == TRAIN:
         train_shard(b, task)
     else:
         add_changes(b, task)
@@ -175,7 +168,7 @@ def cbow_steps(
     n_threads: int = 1,
     seconds: float = SECONDS,
 ) -> Iterator[EmbeddingStep]:
-    """Train from ``weights`` on; yield each time when about so many ``seconds`` have passed, and after each epoch."""
+    """Train ``weights`` in place; yield each time when about so many ``seconds`` have passed, and after each epoch."""
     b = new_training(weights, text, rule, max(schedule.rate, schedule.last_rate), new_crew())
     n_shards = b.shards.n_rows.size
     choice = ThreadChoice(min(n_threads, n_shards))
@@ -197,7 +190,7 @@ def cbow_steps(
             n_next = min(max(1, int(seconds * n_now / took)), 4 * n_next)
             whole = done == n_rounds
             yield EmbeddingStep(
-                b.weights,
+                weights,
                 losses[: epoch + 1] / np.maximum(counts[: epoch + 1], 1),
                 counts[: epoch + 1].copy(),
                 done / n_rounds,

@@ -36,100 +36,28 @@ GOLDEN, HALF, LOW_BITS = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64
 
 
 @njit_no_refcount
-def plan_shard(b, s):
-    """Find the examples of a shard's piece of text, draw their negatives, and list the rows they need."""
+def train_shard(b, s):
+    """Train on a shard's piece of text; what changes are its copies."""
     shards, text = b.shards, b.text
     start = b.whole[FIRST_WORD] + s * b.whole[SHARD_WORDS]
     end = min(start + b.whole[SHARD_WORDS], text.ids.size)
-    shards.n_rows[s], shards.n_groups[s], shards.part_ends[s, :] = 0, 0, 0
+    shards.loss[s, 0], shards.n_examples[s, 0], shards.n_rows[s] = 0.0, 0, 0
+    shards.part_ends[s, :] = 0
     if start >= end:
         return
     seed = splitmix64(np.uint64(b.whole[SEED]))
     k, last, n_words = write_words(text, seed, start, end, b.rule.window, shards.words[s])
     write_places(b, s, n_words)
-    state, g = splitmix64(seed ^ (np.uint64(start) * GOLDEN)), 0
+    state = splitmix64(seed ^ (np.uint64(start) * GOLDEN))
+    work, rate = group_of(b.groups, s), b.real[RATE]
+    copies, places, examples, negatives = shards.copies[s], shards.places[s], shards.examples[s], shards.negatives[s]
     while k < last:
-        k, n, state = write_examples(b, s, g, k, last, n_words, state)
+        k, n, state = write_examples(b, s, k, last, n_words, state)
         if n > 0:
-            shards.n_in_group[s, g] = n
-            state = write_negatives(b, s, g, state)
-            g += 1
-    shards.n_groups[s] = g
-    places = shards.places[s]
-    for k in range(n_words, places.size):
-        places[k] = 0
+            state = write_negatives(b, s, state)
+            shards.loss[s, 0] += train_group(copies, places, examples, negatives, work, n, b.rule, rate)
+            shards.n_examples[s, 0] += n
     sort_by_part(shards, s)
-
-
-@njit_no_refcount
-def find_rows(b, part):
-    """Say for a part of the weights where each shard finds the rows: in their place if no other one needs them."""
-    shards, n_copies, most = b.shards, b.n_copies, b.shards.rows.shape[1]
-    for s in range(shards.n_rows.size):
-        rows, by_part = shards.rows[s], shards.by_part[s]
-        for i in range(shards.part_ends[s, part], shards.part_ends[s, part + 1]):
-            n_copies[rows[by_part[i]]] += 1
-    for s in range(shards.n_rows.size):
-        slots, rows, where, by_part = shards.slots[s], shards.rows[s], shards.where[s], shards.by_part[s]
-        first = b.weights.shape[0] + s * most
-        for i in range(shards.part_ends[s, part], shards.part_ends[s, part + 1]):
-            k = by_part[i]
-            slots[rows[k]] = -1
-            where[k] = rows[k] if n_copies[rows[k]] == 1 else first + k
-
-
-@njit_no_refcount
-def train_shard(b, s):
-    """Train on a shard's examples; what changes are rows that nobody else needs, and its own copies."""
-    shards, table = b.shards, b.table
-    shards.loss[s, 0], shards.n_examples[s, 0] = 0.0, 0
-    copy_shared_rows(b, s)  # where there is no example, too: all copies are added
-    if shards.n_groups[s] == 0:
-        return
-    places, where = shards.places[s], shards.where[s]
-    for k in range(places.size):
-        places[k] = where[places[k]]
-    for g in range(shards.n_groups[s]):
-        find_answers(shards, s, g)
-    work, rate, loss, n_examples = group_of(b.groups, s), b.real[RATE], 0.0, 0
-    for g in range(shards.n_groups[s]):
-        fetch_answers(b, s, min(g + 1, shards.n_groups[s] - 1))
-        n = shards.n_in_group[s, g]
-        loss += train_group(table, places, shards.examples[s, g], shards.negatives[s, g], work, n, b.rule, rate)
-        n_examples += n
-    shards.loss[s, 0], shards.n_examples[s, 0] = loss, n_examples
-
-
-@njit_no_refcount
-def copy_shared_rows(b, s):
-    """Copy the rows that other shards need as well."""
-    shards, table, n_own = b.shards, b.table, b.weights.shape[0]
-    rows, where, n_rows = shards.rows[s], shards.where[s], shards.n_rows[s]
-    for k in range(n_rows):
-        fetch_row(table, rows[min(k + AHEAD, n_rows - 1)])
-        if where[k] >= n_own:
-            for j in range(table.shape[1]):
-                table[where[k], j] = table[rows[k], j]
-
-
-@njit_no_refcount
-def find_answers(shards, s, g):
-    """Write where the rows of a group's answers are, in place of their numbers."""
-    where, examples, negatives = shards.where[s], shards.examples[s, g], shards.negatives[s, g]
-    for i in range(shards.n_in_group[s, g]):
-        examples[ANSWER, i] = where[examples[ANSWER, i]]
-    for m in range(negatives.shape[1]):
-        negatives[1, m] = where[negatives[1, m]]
-
-
-@njit_no_refcount
-def fetch_answers(b, s, g):
-    """Ask for the rows of a group's answers."""
-    examples, negatives = b.shards.examples[s, g], b.shards.negatives[s, g]
-    for i in range(b.shards.n_in_group[s, g]):
-        fetch_row(b.table, examples[ANSWER, i])
-    for m in range(negatives.shape[1]):
-        fetch_row(b.table, negatives[1, m])
 
 
 @njit_no_refcount
@@ -182,19 +110,17 @@ def is_kept(text, seed, at):
 
 @njit_no_refcount
 def write_places(b, s, n_words):
-    """Write the numbers of the rows of all words of the text."""
+    """Write where the copies of all words of the text are."""
     words, places = b.shards.words[s], b.shards.places[s]
     for k in range(n_words):
         if words[k] != SENTENCE_END:
-            places[k] = number_of(b, s, words[k])
-        else:
-            places[k] = 0
+            places[k] = place_of(b, s, words[k])
 
 
 @njit_no_refcount
-def write_examples(b, s, g, k, last, n_words, state):
+def write_examples(b, s, k, last, n_words, state):
     """Write the examples of the next group; return the centre after them, their number, and the random state."""
-    words, examples, n = b.shards.words[s], b.shards.examples[s, g], 0
+    words, examples, n = b.shards.words[s], b.shards.examples[s], 0
     window, n_vocabulary = np.uint64(b.rule.window), b.text.alias.size
     while k < last and n < GROUP:
         if words[k] != SENTENCE_END:
@@ -203,7 +129,7 @@ def write_examples(b, s, g, k, last, n_words, state):
             low, high = context_of(words, k, reach, n_words)
             if low < high:
                 examples[LOW, n], examples[HIGH, n], examples[CENTRE, n] = low, high, k
-                examples[WORD, n], examples[ANSWER, n] = words[k], number_of(b, s, words[k] + n_vocabulary)
+                examples[WORD, n], examples[ANSWER, n] = words[k], place_of(b, s, words[k] + n_vocabulary)
                 n += 1
         k += 1
     return k, n, state
@@ -221,9 +147,9 @@ def context_of(words, k, reach, n_words):
 
 
 @njit_no_refcount
-def write_negatives(b, s, g, state):
+def write_negatives(b, s, state):
     """Draw the negatives of a group; return the random state."""
-    negatives, text = b.shards.negatives[s, g], b.text
+    negatives, text = b.shards.negatives[s], b.text
     n_vocabulary = np.uint64(text.alias.size)
     for m in range(negatives.shape[1]):
         state += GOLDEN
@@ -232,25 +158,28 @@ def write_negatives(b, s, g, state):
         if bits & LOW_BITS >= text.alias_share[word]:
             word = np.int64(text.alias[word])
         negatives[0, m] = word
-        negatives[1, m] = number_of(b, s, word + text.alias.size)
+        negatives[1, m] = place_of(b, s, word + text.alias.size)
     return state
 
 
 @njit_no_refcount
-def number_of(b, s, row):
-    """Return the number of a row that is needed; a new one if it was not until now."""
-    slots, rows, n_rows = b.shards.slots[s], b.shards.rows[s], b.shards.n_rows
-    number = slots[row]
-    if number < 0:
-        number = np.int32(n_rows[s])
-        slots[row], rows[number] = number, row
-        n_rows[s] += 1
-    return number
+def place_of(b, s, row):
+    """Return where the copy of a row is; make one if there is none."""
+    shards = b.shards
+    place = shards.slots[s, row]
+    if place < 0:
+        place = np.int32(shards.n_rows[s])
+        shards.slots[s, row], shards.rows[s, place] = place, row
+        shards.n_rows[s] += 1
+        copies = shards.copies[s]
+        for j in range(copies.shape[1]):
+            copies[place, j] = b.weights[row, j]
+    return place
 
 
 @njit_no_refcount
 def sort_by_part(shards, s):
-    """List the rows of a shard by the part of the weights that they are in; ``part_ends`` was 0."""
+    """List the copies of a shard by the part of the weights that their rows are in; ``part_ends`` was 0."""
     rows, by_part, ends, n_rows = shards.rows[s], shards.by_part[s], shards.part_ends[s], shards.n_rows[s]
     for k in range(n_rows):
         ends[rows[k] % MERGES + 1] += 1
@@ -267,33 +196,41 @@ def sort_by_part(shards, s):
 
 @njit_no_refcount
 def add_changes(b, part):
-    """Add to a part of the weights what all shards have changed in copies, in their order.
+    """Add to a part of the weights what all shards have changed, in their order.
 
     Where m shards have the copies c_s of a row w, that makes w + Σ (c_s - w), which is Σ c_s - (m - 1) w. At a rate of
     0, which is how losses are measured, nothing is to change.
     """
-    shards, table, n_own, n_copies = b.shards, b.table, b.weights.shape[0], b.n_copies
-    changes = b.real[RATE] != 0.0
+    shards, weights, n_copies, changes = b.shards, b.weights, b.n_copies, b.real[RATE] != 0.0
     for s in range(shards.n_rows.size):
-        rows, where, by_part = shards.rows[s], shards.where[s], shards.by_part[s]
+        rows, by_part = shards.rows[s], shards.by_part[s]
+        for i in range(shards.part_ends[s, part], shards.part_ends[s, part + 1]):
+            n_copies[rows[by_part[i]]] += 1
+    for s in range(shards.n_rows.size):
+        slots, rows, copies, by_part = shards.slots[s], shards.rows[s], shards.copies[s], shards.by_part[s]
         end = shards.part_ends[s, part + 1]
         for i in range(shards.part_ends[s, part], end):
-            ahead, k = by_part[min(i + AHEAD, end - 1)], by_part[i]
-            if where[ahead] >= n_own:
-                fetch_row(table, rows[ahead])
-                fetch_row(table, where[ahead])
-            if changes and where[k] >= n_own:
-                add_copy(table, where[k], rows[k], n_copies[rows[k]])
-            n_copies[rows[k]] = 0  # the others are added to it
+            ahead = by_part[min(i + AHEAD, end - 1)]
+            fetch_row(weights, rows[ahead])
+            fetch_row(copies, ahead)
+            k = by_part[i]
+            row = rows[k]
+            slots[row] = -1
+            if changes:
+                add_copy(copies, k, weights, row, n_copies[row])
+            n_copies[row] = 0  # the others are added to it
 
 
 @njit_no_refcount
-def add_copy(table, copy, row, n_copies):
-    """Put the first of several copies in the place of a row, or add one to those before."""
-    if n_copies > 0:
+def add_copy(copies, k, weights, row, n_copies):
+    """Put a copy in the place of a row, or the first of several, or add one to those before."""
+    if n_copies == 1:
+        for j in range(copies.shape[1]):
+            weights[row, j] = copies[k, j]
+    elif n_copies > 1:
         others = np.float32(n_copies - 1)
-        for j in range(table.shape[1]):
-            table[row, j] = table[copy, j] - others * table[row, j]
+        for j in range(copies.shape[1]):
+            weights[row, j] = copies[k, j] - others * weights[row, j]
     else:
-        for j in range(table.shape[1]):
-            table[row, j] += table[copy, j]
+        for j in range(copies.shape[1]):
+            weights[row, j] += copies[k, j]

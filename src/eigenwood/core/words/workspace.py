@@ -4,17 +4,11 @@
               row V + w      the vector of word w as the answer
     ids       7 2 9 -1 4 …   the text as numbers of words; -1 ends a sentence
 
-A round trains on some pieces of the text, its shards. First each says which rows it needs. A row that one shard alone
-needs is changed where it is. Of others each shard has a copy; when all are done, what each has changed is added to the
-weights, in the order of the shards. So no two threads write to the same row, and the result does not depend on who did
-what.
+A round trains on some pieces of the text, its shards. Each works on its own copies of the rows it needs, made when it
+first needs them. When all are done, what each has changed is added to the weights, in the order of the shards. So no
+two threads write to the same row, and the result does not depend on who did what.
 
-    table   [ weights, 2 V rows | copies of shard 0 | … | copies of shard 7 | zeros ]
-
-    plan    each shard: words, examples, negatives; the rows they need           rows    k → row of the weights
-    count   each part of the weights: how many shards need a row                 where   k → row of the table
-    train   each shard: copies, then one group of examples after the other
-    add     each part of the weights: row + Σ (copy - row)
+    weights ──copy of each row needed──► shard 0 … 7 ──what changed──► weights
 
 Changes that were made side by side add up. Where all shards change a word many times, their sum goes too far. So a
 round is short beside the vocabulary: V / 8 words of text at most. And it is short where few words make up much of the
@@ -84,18 +78,16 @@ class Group(NamedTuple):
 class Shards(NamedTuple):
     """What each shard works on; the first place is the number of the shard."""
 
-    slots: np.ndarray  # (n_shards, 2 V) int32: the number of a row that is needed; -1 of others
-    rows: np.ndarray  # (n_shards, most) int32: the rows that are needed
-    where: np.ndarray  # (n_shards, most) int32: and where they are in the table
+    slots: np.ndarray  # (n_shards, 2 V) int32: where the copy of a row is; -1 if there is none
+    rows: np.ndarray  # (n_shards, most) int32: the rows that were copied
+    copies: np.ndarray  # (n_shards, most + 1, width) float32; the last row stays 0
     n_rows: np.ndarray  # (n_shards,) int64
-    by_part: np.ndarray  # (n_shards, most) int32: the numbers of rows, part of the weights by part
+    by_part: np.ndarray  # (n_shards, most) int32: the copies that each part of the weights gets, part by part
     part_ends: np.ndarray  # (n_shards, MERGES + 1) int64: where those of a part begin, and end
     words: np.ndarray  # (n_shards, most_words) int32: the words that are kept, and ends of sentences
-    places: np.ndarray  # (n_shards, most_words) int32: the numbers of their rows, then where these are
-    examples: np.ndarray  # (n_shards, most_groups, 5, GROUP) int64
-    negatives: np.ndarray  # (n_shards, most_groups, 2, negatives) int64: words, and the numbers of their rows
-    n_in_group: np.ndarray  # (n_shards, most_groups) int64
-    n_groups: np.ndarray  # (n_shards,) int64
+    places: np.ndarray  # (n_shards, most_words) int32: where the copies of their rows are
+    examples: np.ndarray  # (n_shards, 5, GROUP) int64
+    negatives: np.ndarray  # (n_shards, 2, negatives) int64: words, and where their copies are
     loss: np.ndarray  # (n_shards, 8): the first is used; each in a line of the cache of its own
     n_examples: np.ndarray  # (n_shards, 8) int64
 
@@ -103,47 +95,41 @@ class Shards(NamedTuple):
 class Training(NamedTuple):
     """All that the threads share."""
 
-    weights: np.ndarray  # (2 V, width) float32: the first rows of the table
-    table: np.ndarray
+    weights: np.ndarray  # (2 V, width) float32
     text: Text
     rule: ContextParams
     shards: Shards
     groups: Group
-    n_copies: np.ndarray  # (2 V,) int8: how many shards need a row of this round; else 0
+    n_copies: np.ndarray  # (2 V,) int8: of each row, while changes are added; else 0
     crew: np.ndarray
     whole: np.ndarray  # (5,) int64
     real: np.ndarray  # (1,)
 
 
 def new_training(weights: np.ndarray, text: Text, rule: ContextParams, rate: float, crew: np.ndarray) -> Training:
-    """Return what is needed to train on a text in steps of at most ``rate``; the weights are copied."""
+    """Return what is needed to train on a text in steps of at most ``rate``."""
     n_rows, width = weights.shape
     n_shards, length = round_shape(text.alias.size, most_round_words(text, rule, rate))
     most_words = length + 2 * min(rule.window, text.ids.size) + 2
     most = min(n_rows, most_words + length + (length // GROUP + 1) * rule.negatives)
-    most_groups = length // GROUP + 2
     shards = Shards(
         slots=np.full((n_shards, n_rows), -1, dtype=np.int32),
         rows=np.zeros((n_shards, most), dtype=np.int32),
-        where=np.zeros((n_shards, most), dtype=np.int32),
+        copies=aligned_zeros((n_shards, most + 1, width)),
         n_rows=np.zeros(n_shards, dtype=np.int64),
         by_part=np.zeros((n_shards, most), dtype=np.int32),
         part_ends=np.zeros((n_shards, MERGES + 1), dtype=np.int64),
         words=np.zeros((n_shards, most_words), dtype=np.int32),
         places=np.zeros((n_shards, most_words), dtype=np.int32),
-        examples=np.zeros((n_shards, most_groups, 5, GROUP), dtype=np.int64),
-        negatives=np.zeros((n_shards, most_groups, 2, rule.negatives), dtype=np.int64),
-        n_in_group=np.zeros((n_shards, most_groups), dtype=np.int64),
-        n_groups=np.zeros(n_shards, dtype=np.int64),
+        examples=np.zeros((n_shards, 5, GROUP), dtype=np.int64),
+        negatives=np.zeros((n_shards, 2, rule.negatives), dtype=np.int64),
         loss=np.zeros((n_shards, 8)),
         n_examples=np.zeros((n_shards, 8), dtype=np.int64),
     )
     whole = np.zeros(5, dtype=np.int64)
     whole[SHARD_WORDS] = length
-    table = aligned_zeros((n_rows + n_shards * most + 1, width))
-    table[:n_rows] = weights
     groups, n_copies = new_groups(n_shards, width, rule.negatives), np.zeros(n_rows, dtype=np.int8)
-    return Training(table[:n_rows], table, text, rule, shards, groups, n_copies, crew, whole, np.zeros(1))
+    return Training(weights, text, rule, shards, groups, n_copies, crew, whole, np.zeros(1))
 
 
 def new_groups(n_shards: int, width: int, n_negatives: int) -> Group:

@@ -102,7 +102,7 @@ def steps_of(model: Any, plan: Plan, n_threads: int) -> Iterator[FitStep]:
         if step.whole:
             check_examples("CBOW", int(step.n_examples[-1]), model.subsample)
         if step.whole and plan.held_out is not None:
-            found.append(loss_of_text(model, step.weights, plan.held_out, n_threads))
+            found.append(loss_of_text(model, plan.weights, plan.held_out, n_threads))
         yield FitStep(step, np.array(found), step.whole, step.last)
 
 
