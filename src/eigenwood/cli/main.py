@@ -210,9 +210,7 @@ def embed_command(
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Draws what is drawn at random.")] = 0,
     time_limit: Annotated[float | None, typer.Option(min=0.1, help="Seconds for the fit.")] = None,
     encoding: Annotated[str, typer.Option(help="How the bytes of TEXT are letters, as latin-1.")] = "utf-8",
-    analogies: Annotated[
-        Path | None, typer.Option(help="A file of analogies, to see how many are right.")
-    ] = None,
+    analogies: Annotated[Path | None, typer.Option(help="A file of analogies, to see how many are right.")] = None,
     page_file: Annotated[Path | None, typer.Option("--report", help="Write a page with figures, as .html.")] = None,
 ) -> None:
     """Learn a vector for each word of TEXT from the words around it.

@@ -143,9 +143,7 @@ def embed_page(record: EmbedRecord) -> str:
         words = f"{len(record.places)} frequent words, by the first two principal components of their vectors."
         figures["map"] = Shown("", words, embedding.map_of(record))
     if any(section.n_asked for section in record.sections):
-        words = (
-            "Right answers by section; questions with a word beyond the 30,000 most frequent are skipped."
-        )
+        words = "Right answers by section; questions with a word beyond the 30,000 most frequent are skipped."
         figures["analogies"] = Shown("", words, embedding.analogies_of(record))
     certificate = Certificate.from_dict(record.certificate)
     return page(

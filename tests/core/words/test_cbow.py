@@ -53,6 +53,7 @@ CASES = {
     "several shards": (ContextParams(3, 2, 1), 300, 320, None, 12),
     "not corrected": (ContextParams(2, 2, 0), 120, 30, None, 8),
     "some words are left out": (ContextParams(2, 2, 1), 200, 300, 0.02, 8),
+    "shards without an example": (ContextParams(9, 2, 1), 700, 320, 2e-4, 40),
     "a window longer than any sentence": (ContextParams(50, 2, 1), 60, 30, None, 4),
     "one sentence": (ContextParams(4, 1, 1), 150, 300, None, 1e9),
     "two words": (ContextParams(2, 4, 1), 40, 2, None, 6),
