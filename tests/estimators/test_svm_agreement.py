@@ -130,5 +130,5 @@ def test_a_coarse_grid(tol):
 def test_where_scikit_learn_agrees_with_itself(kind):
     """The bar of 99.9 %, of the answers that it has; most answers are such."""
     counts = counted(kind, TIGHT, N_TIGHT, MOST_MOVES)
-    assert counts.sure > 0.97 * counts.asked > 97 * N_TIGHT
+    assert counts.sure > 0.95 * counts.asked > 95 * N_TIGHT
     assert counts.ours_sure <= 0.001 * counts.sure
