@@ -43,8 +43,13 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(value, (list, tuple)):
         for i, part in enumerate(value):
             yield from leaves(part, f"{name}[{i}]")
+    elif isinstance(value, np.ndarray) and value.dtype == object:
+        yield name, value.astype(str)
     else:
-        yield name, value if isinstance(value, np.ndarray) and value.dtype != object else np.array(repr(value))
+        yield (
+            name,
+            value if isinstance(value, np.ndarray) else np.array(value if isinstance(value, float) else repr(value)),
+        )
 
 
 def difference(one: np.ndarray, other: np.ndarray) -> str | None:
