@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenwood.compiling import njit, njit_forceinline, njit_no_refcount
-from eigenwood.core.forest.packing import Forest, add_up, columns_at, right_children, spread, starts_of, whole
+from eigenwood.core.forest.packing import Forest, add_up, all_trees, columns_at, right_children, spread, starts_of
 from eigenwood.core.forest.predict import Means, dense_rows, over_blocks, value_codes
 from eigenwood.core.forest.threshold_codes import CHUNK, CHUNK_BITS, ThresholdCodes, coded, write_codes
 
@@ -88,7 +88,7 @@ def make_batch_forest(forest: Forest, may_miss) -> BatchForest | None:
     if forest.n_listed.size > 0:  # questions about categories
         return None
     shape = forest._replace(value=forest.value[:, :0])  # values are looked up by their codes
-    columns = columns_at(shape, whole(shape))
+    columns = columns_at(shape, all_trees(shape))
     found = coded(columns.feature, columns.threshold, columns.default_left, may_miss)
     sizes = np.diff(forest.node_start)
     if found is None or not has_room(found[0].feature.size, sizes):

@@ -29,7 +29,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.compiling import njit
-from eigenwood.core.forest.packing import Forest, columns_at, keeps_inner, right_children, spread, starts_of, whole
+from eigenwood.core.forest.packing import Forest, all_trees, columns_at, keeps_inner, right_children, spread, starts_of
 from eigenwood.core.threads import Result, results_of, row_blocks
 from eigenwood.core.tree.predict import block_size, is_listed
 
@@ -68,7 +68,7 @@ class ForestLeaves(NamedTuple):
 def make_predictor(forest: Forest) -> Predictor:
     """Return a forest for walking."""
     shape = forest._replace(value=forest.value[:, :0])  # values are looked up by their codes, not one for each leaf
-    columns = columns_at(shape, whole(shape))
+    columns = columns_at(shape, all_trees(shape))
     inner, right = columns.inner, right_children(columns.inner)
     way = np.where(inner, right - np.arange(inner.size) - 1, -1)
     words = np.empty(2 * inner.size)
