@@ -78,7 +78,7 @@ def grow_tree(
 
 
 def is_for_batches(context: GrowthContext) -> bool:
-    """Return whether trees begin as small nodes, and ask for nothing that those do not know."""
+    """Return whether whole trees can grow as small nodes: few rows, and no setting that those do not support."""
     return context.target.weights.size <= SMALL and allows_small_nodes(context)
 
 

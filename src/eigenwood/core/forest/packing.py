@@ -185,7 +185,7 @@ def joined_bits(parts: list[np.ndarray], places: list[slice]) -> np.ndarray:
 
 
 def joined_or_zero(parts: list[np.ndarray], places: list[slice]) -> np.ndarray:
-    """Return whole numbers of some forests one after the other, zeros where one has none; nothing if none has any."""
+    """Return integers of some forests joined: zeros for a forest that has none, nothing if no forest has any."""
     if not any(part.size > 0 for part in parts):
         return parts[0]
     zeros = (np.zeros(where.stop, dtype=np.uint8) for where in places)
@@ -344,7 +344,7 @@ def values_at(forest: Forest, described: slice) -> np.ndarray:
 
 
 def impurities_at(forest: Forest, described: slice) -> np.ndarray:
-    """Return the impurities of some leaves or nodes; none where shares of classes say it."""
+    """Return the impurities of some leaves or nodes; none where they follow from the shares of the classes."""
     if forest.impure.size == 0:
         return np.empty(0)
     impure = bits_at(forest.impure, described)

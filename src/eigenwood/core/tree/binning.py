@@ -205,7 +205,7 @@ def ranked_few(codes, seen, counts) -> Ranked:
 
 @njit
 def few_ranks(values, bits):
-    """Return codes by first appearance, the values and their counts; no values if there are more than a few.
+    """Return codes in the order of first appearance, the values and their counts; no values if there are too many.
 
     ``bits`` are those of the values, by which they are found in a hash table.
     """
@@ -306,7 +306,7 @@ def stored_codes(columns: list, dense: list, n_rows: int, dtype) -> tuple[np.nda
 
 
 def stored_by_column(columns: list, dense: list, n_rows: int, dtype) -> np.ndarray:
-    """Return the codes of some columns one below the other; the columns give them away."""
+    """Return the codes of some columns one below the other; the columns lose theirs, to save memory."""
     table = np.empty((len(dense), n_rows), dtype=dtype)
     for i, j in enumerate(dense):
         found, _ = columns[j]

@@ -50,7 +50,7 @@ from eigenwood.core.tree.workspace import (
 
 
 class LargeNodes(NamedTuple):
-    """What large nodes are grown from, and where."""
+    """What large nodes are grown from, and the buffers for it."""
 
     codes: NamedTuple
     features: NamedTuple
@@ -66,7 +66,7 @@ class LargeNodes(NamedTuple):
 
 @njit_no_refcount
 def grow_large_nodes(nodes, buffers, small, max_splits, n_listed):
-    """Grow the nodes that wait; what ``small``, ``max_splits`` and ``n_listed`` are stands in ``node_loop.py``."""
+    """Grow the nodes that wait; for ``small``, ``max_splits`` and ``n_listed`` see ``make_node_loop``."""
     return grow(nodes, nodes.params, buffers, small, max_splits, n_listed)
 
 

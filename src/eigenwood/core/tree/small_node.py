@@ -79,7 +79,7 @@ UNBOUNDED = (-np.inf, np.inf)
 
 
 class SmallNodes(NamedTuple):
-    """What small nodes are grown from, and where."""
+    """What small nodes are grown from, and the buffers for it."""
 
     codes: NamedTuple
     features: NamedTuple
@@ -586,7 +586,7 @@ def cut_of_order(ws, keys, n, n_zeros, first, params, free, logs, stats):
 
 @njit_forceinline
 def scan_targets(gathered):
-    """Return what a scan reads of the rows, and no more: every array that a call hands on takes time."""
+    """Return the targets that a scan reads, and no more: every array that is passed to a function takes time."""
     return ScanTargets(gathered.class_codes, gathered.weighted_residuals, gathered.weights)
 
 

@@ -18,7 +18,7 @@ from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, regression_impurity, we
 def cut_costs(bins, order, ranks, ordered, weights, last_goes_left):
     """Return the absolute error of both sides for the cut after each place of ``order``, summed over the outputs.
 
-    ``bins`` has the line of each row, ``order`` the lines in the order in which they are cut, ``ranks`` the place of
+    ``bins`` has the bin of each row, ``order`` the bins in the order in which they are cut, ``ranks`` the place of
     each row's y among ``ordered``, y by size. The last bin of ``order`` may go left in any case.
     """
     n_rows, n_outputs = ranks.shape

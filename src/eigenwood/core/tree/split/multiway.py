@@ -39,7 +39,7 @@ def heaviest_branch(weights, rows, ends):
 
 @njit_refcount
 def write_class_rests(target, rows, ends, criterion, span, value, impurity, weight):
-    """Write the shares of the classes, the impurity and the weight of the rests; that of rest p is line p - 1."""
+    """Write the shares of the classes, the impurity and the weight of the rests; that of rest p is row p - 1."""
     starts, n_rests = target.starts, weight.size
     sums = np.zeros(starts[-1])
     for p in range(n_rests + 1, 0, -1):
@@ -120,7 +120,7 @@ def write_means(y, weights, ends, criterion, means, spreads):
 
 @njit(error_model="numpy")
 def write_medians(y, weights, ends, medians, spreads):
-    """Write the median of each rest and its absolute error, from Fenwick trees (see ``absolute``)."""
+    """Write the median of each rest and its absolute error, from Fenwick trees (see ``absolute_error.py``)."""
     by_size, n = sorted_order(y), y.size
     ranks, ordered = np.empty(n, dtype=np.int64), np.empty((n, 1))
     for i in range(n):
