@@ -15,7 +15,6 @@ from eigenwood.core.tree.criteria import (
     POISSON,
     POSITIVE_MEANS,
     SQUARED_ERROR,
-    is_classifying,
 )
 from eigenwood.core.tree.predict import MOST_FEATURES
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE
@@ -82,7 +81,7 @@ def criterion_code(name: str) -> int:
 def leaf_values(criterion: int) -> LeafValues:
     """Return what the values of leaves are that a model file holds."""
     least = 0.0 if criterion in POSITIVE_MEANS else -math.inf
-    return LeafValues(bool(is_classifying(criterion)), criterion != ABSOLUTE_ERROR, least)
+    return LeafValues(criterion in CLASS_CRITERIA.values(), criterion != ABSOLUTE_ERROR, least)
 
 
 LEAF_VALUES = {code: leaf_values(code) for code in CRITERIA.values()}
