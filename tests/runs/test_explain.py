@@ -136,7 +136,7 @@ def test_importances_are_what_shuffling_costs(known):
     for name in ("colour", "sold", "noise", "note"):  # they move no row to the other side
         assert by_name[name] == (0.0, 0.0, 0.0)
     assert "the accuracy gets" in words
-    assert "Time allowed" not in words
+    assert "Measured for" not in words
 
 
 def test_the_importance_of_a_column_is_that_of_plain_loops(known):
@@ -199,7 +199,7 @@ def test_the_limit_is_kept_and_what_was_left_out_is_told(monkeypatch):
     found = explained(model, blind, 1.0)
     assert time.perf_counter() - began < 1.0 + 0.3
     assert 0 < len(found.importances) < len(KINDS)
-    assert f"Time allowed {len(found.importances)} of 5 columns: the first of the table." in found.importance_words
+    assert f"Measured for {len(found.importances)} of 5 columns: the first of the table." in found.importance_words
 
 
 def test_without_any_time_there_is_an_explanation_all_the_same(known):

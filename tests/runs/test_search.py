@@ -47,7 +47,7 @@ class Trials:
         monkeypatch.setattr(searching, "run_trial", self)
         monkeypatch.setattr("eigenwood.estimators.watching.time.perf_counter", lambda: self._now)
 
-    def __call__(self, candidate, data, shared, n_rows, n_folds, clock):
+    def __call__(self, candidate, data, shared, n_rows, n_folds, clock, bars=()):
         self.asked.append((candidate, n_rows))
         seconds, left = self._seconds(candidate, n_rows), clock.seconds_left()
         if left is not None and seconds > left:
@@ -69,7 +69,7 @@ class Trials:
 def found_by(trials, data, candidates, limit=None, n_tuned=0, events=None):
     clock = Clock(limit)
     report = (lambda name, **facts: events.append((name, facts))) if events is not None else (lambda *_, **__: None)
-    return Search(data, clock, Journal(None, ""), report, 0.0).run(candidates, n_tuned)
+    return Search(data, clock, Journal(None, ""), report, 0.0, N_ROWS).run(candidates, n_tuned)
 
 
 FOREST, TREE = Candidate("random-forest", {}), Candidate("decision-tree", {})

@@ -194,6 +194,8 @@ def winner_words(recipe: RecipeRecord) -> str:
 def rows_words(run: Run) -> str:
     """Return which rows the final model learnt from, and whether these are all there were."""
     learnt, there = run.recipe.n_rows, run.split.n_train
+    if run.assessed is not None:
+        return f"all {learnt:,} rows, the blind ones too, once the test was done"
     if learnt >= there:
         return f"all {there:,} training rows"
     return f"{learnt:,} of the {there:,} training rows: the time limit did not allow more"

@@ -31,7 +31,6 @@ ROUND_METHODS = ("gradient-boosting", "gradient-boosting-regression", "adaboost"
 FOREST_METHODS = ("random-forest", "random-forest-regression")
 FRONT, TARGET = "front", "target"  # what a candidate says beside the parameters of its method
 
-LARGE_TREES = {"max_depth": None, "max_leaf_nodes": 127, "min_samples_leaf": 10, "max_features": 0.5}
 BOOSTED: tuple[Mapping[str, Any], ...] = (
     {"max_depth": None, "max_leaf_nodes": 31, "min_samples_leaf": 20, "n_estimators": 300},
     {"max_depth": None, "max_leaf_nodes": 6, "min_samples_leaf": 5, "max_features": 0.5, "n_estimators": 400},
@@ -44,7 +43,23 @@ BOOSTED: tuple[Mapping[str, Any], ...] = (
         "l2_regularization": 1.0,
         "n_estimators": 800,
     },
-    {**LARGE_TREES, "learning_rate": 0.05, "l2_regularization": 5.0, "n_estimators": 600},
+    {
+        "learning_rate": 0.05,
+        "max_depth": None,
+        "max_leaf_nodes": 63,
+        "min_samples_leaf": 5,
+        "max_features": 0.4,
+        "l2_regularization": 5.0,
+        "n_estimators": 600,
+    },
+    {
+        "learning_rate": 0.03,
+        "max_depth": None,
+        "max_leaf_nodes": 31,
+        "min_samples_leaf": 10,
+        "max_features": 0.5,
+        "n_estimators": 1500,
+    },
 )
 FORESTS: tuple[Mapping[str, Any], ...] = ({}, {"max_features": 0.4, "min_samples_leaf": 3})
 KERNELS: tuple[Mapping[str, Any], ...] = (
@@ -88,6 +103,11 @@ class Candidate(NamedTuple):
         """Return the choice as it is recorded."""
         around = {FRONT: self.front, TARGET: self.target}
         return {**self.params, **{name: value for name, value in around.items() if value}}
+
+    @property
+    def n_rounds(self) -> int | None:
+        """The most rounds that boosting has; None of another method."""
+        return self.params.get("n_estimators") if self.method in ROUND_METHODS else None
 
     def with_rounds(self, n_rounds: int) -> Candidate:
         """Return the same with so many trees or rounds."""

@@ -5,6 +5,8 @@
 3 training            the survivors on all rows of every fold                                   ``trials``
 4 tuning              neighbours of the best, mixtures, the fit to all training rows            ``recipes``, ``final``
 5 blind assessment    once, on the rows put aside                                               ``assess``, ``explain``
+
+Then the same recipe is fitted to all rows, if there is time: that is the model the user gets.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from eigenwood.proofs.claim import Certificate
 from eigenwood.runs.assess import Blind, assessed
 from eigenwood.runs.candidates import candidates_for
 from eigenwood.runs.clock import Clock
+from eigenwood.runs.details import Kept
 from eigenwood.runs.explain import explained
-from eigenwood.runs.final import Final, final_model
+from eigenwood.runs.final import Final, final_model, fitted_in_time, recipe_of_every_row, rows_learnt, rows_of
 from eigenwood.runs.journal import Journal
 from eigenwood.runs.preparing import (
     Prepared,
@@ -72,8 +75,12 @@ def learn(
     with timed("assessment", seconds, clock):
         blind = blind_of(data, final)
         assessment = assessed(blind)
+    with timed("fit to all rows", seconds, clock):
+        kept = learnt_from_every_row(final, data, clock, later, report)
     with timed("explanation", seconds, clock):
-        explanation = explained(final.model, blind, explanation_limit(clock))
+        limit = None if settings.time_limit is None else explanation_limit(clock)
+        among = rows_learnt(kept.recipe, data)
+        explanation = explained(final.model, blind, limit, Kept(kept.model, among, rows_of(kept.recipe, among)))
     run = Run(
         version=version("eigenwood"),
         table=table.name,
@@ -88,14 +95,15 @@ def learn(
         split=split_record(data, settings),
         validation=validation_record(data),
         candidates=[trial.record for trial in found.trials],
-        recipe=final.recipe,
+        recipe=kept.recipe,
         assessment=assessment,
         explanation=explanation,
-        certificate=certificate_of(final.model).as_dict(),
+        certificate=certificate_of(kept.model).as_dict(),
         seconds=seconds,
         notes=[*data.notes, *found.notes, *final.notes],
+        assessed=None if kept is final else final.recipe,
     )
-    return Learned(final.model, run)
+    return Learned(kept.model, run)
 
 
 @contextmanager
@@ -115,7 +123,7 @@ def searched(data: Prepared, settings: Settings, clock: Clock, journal: Journal,
     """Return what the search among the candidates found."""
     amounts = data.rows.y if data.rows.classes is None else None
     candidates = candidates_for(data.task, settings.models, data.rows.learnt_in(0), data.n_columns, amounts)
-    search = Search(data.rows, clock, journal, report, later)
+    search = Search(data.rows, clock, journal, report, later, data.y.size)
     return search.run(candidates, N_TUNED if settings.time_limit is None else MOST_TUNED)
 
 
@@ -127,6 +135,16 @@ def later_seconds(data: Prepared, clock: Clock) -> float:
 def explanation_limit(clock: Clock) -> float:
     left = clock.seconds_left()
     return MOST_EXPLAINED if left is None else min(MOST_EXPLAINED, EXPLAINED_SHARE * max(left + clock.used(), 0.0))
+
+
+def learnt_from_every_row(final: Final, data: Prepared, clock: Clock, later: float, report: Report) -> Final:
+    """Return the model that was assessed, fitted again to all rows; as it is where there is no time for that."""
+    recipe = recipe_of_every_row(final, data, clock.spare(later))
+    if recipe is None:
+        return final
+    report("refit", n_rows=recipe.n_rows)
+    model = fitted_in_time(recipe, data.every_row(), clock, later)
+    return final if model is None else Final(model, recipe, final.notes)
 
 
 def blind_of(data: Prepared, final: Final) -> Blind:

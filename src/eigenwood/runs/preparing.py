@@ -26,6 +26,7 @@ from eigenwood.validation.params import Number, check_values
 from eigenwood.validation.targets import LARGEST_AMOUNT
 
 FEATURE = "feature"
+LEAKS_SHARE = 0.15  # of the time that is left, for the watch for leaks
 CHOICES = {"test": Number(at_least=0.01, at_most=0.9), "seed": Number(at_least=0, at_most=2**32 - 1, whole=True)}
 SOME_ROWS, SOME_FOLDS = 20_000, 3  # from here on, three of the folds tell candidates apart
 MANY_ROWS, HELD_OUT = 60_000, 20_000  # from here on, one part of the rows does
@@ -56,6 +57,10 @@ class Prepared(NamedTuple):
 
     def blind_rows(self) -> pa.Table:
         return self.X.take(self.split.test)
+
+    def every_row(self) -> TrainingRows:
+        """Return the rows to learn from and the blind ones, in their order; there is nothing left to check on."""
+        return self.rows._replace(X=self.X, y=self.y, weights=self.weights, folds=[])
 
 
 def prepared(table: Table, target: str, settings: Settings, clock: Clock) -> Prepared:
@@ -224,7 +229,8 @@ def codes_of(table: Table, name: str) -> np.ndarray:
 def found_leaks(whole: Table, target: str, task: str, split: Split, settings: Settings, clock: Clock) -> LeakReport:
     """Return what looks like a leak; with ``strict`` that is an error."""
     dropped = [name for name in settings.drop if name in whole.kinds()]
-    found = leaks(whole.drop(dropped), target, task, split, clock)
+    left = clock.seconds_left()
+    found = leaks(whole.drop(dropped), target, task, split, Clock(None if left is None else LEAKS_SHARE * left))
     serious = [finding for finding in found.findings if finding.serious]
     if settings.strict and serious:
         raise TableError(f"{whole.name}: with --strict no column may look like a leak; got: {serious[0].sentence}")

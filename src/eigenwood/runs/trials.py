@@ -11,7 +11,8 @@ all folds together.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +35,7 @@ from eigenwood.runs.candidates import (
 from eigenwood.runs.clock import Clock
 from eigenwood.runs.deciding import decided, decision_weights
 from eigenwood.runs.metrics import Answers, Metric, Score, score
-from eigenwood.runs.record import CUT, FINISHED, CandidateRecord
+from eigenwood.runs.record import CUT, DROPPED, FINISHED, CandidateRecord
 from eigenwood.runs.settings import Fold
 
 MOST_STAGES = 16  # numbers of rounds that are compared
@@ -142,9 +143,18 @@ class SharedColumns:
 
 
 def run_trial(
-    candidate: Candidate, data: TrainingRows, shared: SharedColumns, n_rows: int, n_folds: int, clock: Clock
+    candidate: Candidate,
+    data: TrainingRows,
+    shared: SharedColumns,
+    n_rows: int,
+    n_folds: int,
+    clock: Clock,
+    bars: Sequence[float] = (),
 ) -> Trial:
-    """Return what a candidate does on the first folds, learning from at most so many rows of each."""
+    """Return what a candidate does on the first folds, learning from at most so many rows of each.
+
+    ``bars`` are the scores on the first fold, the first two, … below which it is dropped.
+    """
     started, fit_seconds = time.perf_counter(), 0.0
     stages, rounds, first, status = [], np.zeros(0, dtype=int), None, FINISHED
     try:
@@ -161,14 +171,33 @@ def run_trial(
             if clock.time_is_up():
                 status = CUT
                 break
+            if fold < len(bars) and is_behind(candidate, data, Stages(stages, rounds), bars[fold]):
+                status = DROPPED
+                break
     except OutOfTimeError:
         status = CUT
     except UNFIT as problem:
         status = f"failed: {problem}"
     seconds = time.perf_counter() - started, fit_seconds
+    if status == DROPPED:
+        so_far = ranked(candidate, data, n_rows, Stages(stages, rounds), None, seconds)
+        return so_far._replace(record=replace(so_far.record, status=DROPPED), predictions=None, calibration=None)
     if status != FINISHED:
         return unranked(candidate, n_rows, status, seconds[0])
     return ranked(candidate, data, n_rows, Stages(stages, rounds), first, seconds)
+
+
+def is_behind(candidate: Candidate, data: TrainingRows, stages: Stages, bar: float) -> bool:
+    """Return whether a candidate scores less than it must on the folds so far."""
+    return ranked(candidate, data, 0, stages, None, (0.0, 0.0)).record.mean_score < bar
+
+
+def score_on_first(trial: Trial, data: TrainingRows, n_folds: int) -> float:
+    """Return the score of a ranked trial on the first folds alone."""
+    assert trial.predictions is not None
+    checked = data.checked(n_folds)
+    predictions = trial.predictions[: checked.size]
+    return data.score(checked, predictions, data.decision_weights(checked, predictions)).value
 
 
 def fit_fold(
