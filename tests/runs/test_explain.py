@@ -20,6 +20,7 @@ from eigenwood import (
     DecisionTreeClassifier,
     GradientBoostingRegressor,
     RandomForestClassifier,
+    RandomForestRegressor,
 )
 from eigenwood.estimators.blending import WeightedEnsembleClassifier
 from eigenwood.estimators.registry import CLASSIFICATION, REGRESSION
@@ -29,12 +30,14 @@ from eigenwood.runs import explain
 from eigenwood.runs.assess import Blind
 from eigenwood.runs.candidates import Candidate, ColumnFacts, pipeline
 from eigenwood.runs.dependence import MOST_CATEGORIES, MOST_VALUES, dependence, grid_of
-from eigenwood.runs.details import member_details, target_details
+from eigenwood.runs.details import member_details, oob_errors, target_details
 from eigenwood.runs.explain import FEW_ROWS, MOST_ROWS, Rows, explained, sampled
 from eigenwood.runs.importances import Resamples, drawn_rows, importance, importances
+from eigenwood.runs.learn import learn
 from eigenwood.runs.members import Member, members_of, own_importances, raw_columns
 from eigenwood.runs.metrics import Answers, metric_named
 from eigenwood.runs.record import ExplanationRecord, record_of
+from eigenwood.runs.settings import Settings
 
 KINDS = {"size": "number", "colour": "category", "sold": "date", "noise": "number", "note": "text"}
 LABELS = np.array(["no", "yes"])
@@ -487,3 +490,31 @@ def test_targets_are_counted():
     assert sum(amounts["counts"]) == 1001
     assert amounts["edges"][-1] < 2000  # one that is far off does not stretch all others together
     assert sum(target_details(np.full(5, 2.0), None)["counts"]) == 5
+
+
+# --- out of bag ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_the_last_error_out_of_bag_is_that_of_the_forest(kind, is_weighted):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    amounts = X[:, 0] + 0.3 * rng.normal(size=300)
+    y = np.where(amounts > 0, "yes", "no") if kind is RandomForestClassifier else amounts
+    weights = rng.integers(1, 4, 300).astype(float) if is_weighted else None
+    forest = kind(n_estimators=30, oob_score=True, random_state=0).fit(X, y, weights)
+    is_out = [~np.isin(np.arange(300), drawn) for drawn in forest.estimators_samples_]
+    errors = oob_errors(forest, X, y, weights, is_out)
+    variance = np.average((y - np.average(y, weights=weights)) ** 2, weights=weights) if y.dtype.kind == "f" else 1.0
+    assert errors.size == 30
+    assert 1.0 - errors[-1] / variance == pytest.approx(forest.oob_score_)
+    assert errors[-1] < errors[0]
+
+
+def test_a_forest_shows_its_curve_out_of_bag(heart):
+    run = learn(heart, "disease", Settings(models=("random-forest",))).run
+    curves = [member["oob_curve"] for member in run.explanation.details["members"]]
+    assert all(len(curve["errors"]) == 100 for curve in curves)
+    assert curves[0]["n_rows"] == 303
+    assert "oob" in member_figures(run.explanation.details["members"][0])

@@ -13,9 +13,11 @@ from eigenwood.runs.candidates import Candidate, ColumnFacts
 from eigenwood.runs.clock import Clock
 from eigenwood.runs.journal import Journal
 from eigenwood.runs.metrics import metric_named
-from eigenwood.runs.record import CUT, FINISHED, CandidateRecord
+from eigenwood.runs.record import CUT, DROPPED, FINISHED, CandidateRecord
 from eigenwood.runs.search import Search, sample_sizes, survivors
-from eigenwood.runs.trials import TrainingRows, Trial, unranked
+from eigenwood.runs.splitting import folds as folds_of
+from eigenwood.runs.trials import SharedColumns, TrainingRows, Trial, run_trial, unranked
+from eigenwood.runs.tuning import tuned
 
 N_ROWS, N_CHECKED = 400, 100
 
@@ -146,6 +148,49 @@ def test_more_time_never_makes_the_validation_score_worse(monkeypatch, seed):
         assert found.recipe.score >= last
         last = found.recipe.score
     assert len(found.trials) > 12
+
+
+def test_a_tuned_candidate_needs_to_be_among_the_best_on_the_first_folds(monkeypatch):
+    """The bar is the fifth best of those that had all folds, on the same first folds; the list itself has none."""
+    trials, bars_of = Trials(monkeypatch, skill_of), []
+
+    def seen(candidate, data, shared, n_rows, n_folds, clock, bars=()):
+        bars_of.append(list(bars))
+        return trials(candidate, data, shared, n_rows, n_folds, clock)
+
+    monkeypatch.setattr(searching, "run_trial", seen)
+    data = rows()
+    check = data.folds[0][1]
+    halves = [(data.folds[0][0], check[: check.size // 2]), (data.folds[0][0], check[check.size // 2 :])]
+    several = [FOREST, TREE, KERNEL, *(Candidate("decision-tree", {"min_samples_leaf": k}) for k in (2, 3))]
+    found = Search(data._replace(folds=halves), Clock(None), Journal(None, ""), lambda *_, **__: None, 0.0, N_ROWS).run(
+        several, 2
+    )
+    assert bars_of[: len(several)] == [[]] * len(several)
+    first = [
+        float(np.mean(data.answers(t.predictions).labels_or_amounts[: check.size // 2] == data.y[halves[0][1]]))
+        for t in found.trials[: len(several)]
+    ]
+    assert bars_of[len(several)] == [pytest.approx(sorted(first, reverse=True)[4])]
+
+
+def test_a_candidate_that_is_behind_is_dropped_after_a_fold():
+    data = rows(120)
+    folds = folds_of("classification", data.y, 0)
+    data = data._replace(folds=folds)
+    run = lambda bars: run_trial(TREE, data, SharedColumns(data), 120, 5, Clock(None), bars)  # noqa: E731
+    whole, dropped, kept = run([]), run([2.0]), run([-1.0] * 4)
+    assert (whole.record.status, len(whole.record.fold_scores)) == (FINISHED, 5)
+    assert (dropped.record.status, dropped.is_ranked) == (DROPPED, False)
+    assert dropped.record.fold_scores == whole.record.fold_scores[:1]
+    assert kept.record.fold_scores == whole.record.fold_scores
+
+
+def test_more_rounds_of_smaller_steps_go_as_far():
+    best = Candidate("gradient-boosting", {"n_estimators": 300})
+    for number in range(8):
+        candidate = tuned(best, number, 0, lambda _: False)
+        assert candidate.n_rounds * candidate.params["learning_rate"] == pytest.approx(30.0, rel=0.01)
 
 
 def test_an_interrupt_ends_the_search_with_what_there_is(monkeypatch):

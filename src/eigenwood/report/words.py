@@ -262,7 +262,7 @@ def split_words(run: Run) -> str:
     """Return how the rows were divided."""
     split = run.split
     words = f"{split.n_test:,} of {run.n_rows:,} rows were put aside unseen for the blind test ({split.how})"
-    left = f"; {split.n_train:,} were learnt from"
+    left = f"; the other {split.n_train:,} are the training rows"
     were = "was" if split.n_without_target == 1 else "were"
     without = f". {counted(split.n_without_target, 'row')} without a target {were} left out"
     return f"{words}{left}{without if split.n_without_target else ''}."

@@ -25,6 +25,7 @@ from eigenwood.estimators.registry import ENTRIES, REGRESSION, Entry
 
 PCA_SHARE = 0.95  # of the variance, where principal components stand in front
 MANY_COLUMNS = 40  # encoded columns; with fewer, principal components have little to gather
+WIDE = 500  # encoded columns, as texts have; with more, linear methods are the fastest, and often the best
 FEWEST_ROUNDS = 200  # that boosting has, however few the rows are
 SKEWED = 2.0  # the skewness of positive amounts from which their logarithm is tried, too
 ROUND_METHODS = ("gradient-boosting", "gradient-boosting-regression", "adaboost", "adaboost-regression")
@@ -132,6 +133,8 @@ def candidates_for(
     for entry in entries_of(task):
         if entry.name in methods or (entry.is_candidate and not methods):
             found += fitting_trees(candidates_of(entry, n_columns, amounts), n_rows)
+    if n_columns > WIDE:
+        found.sort(key=lambda candidate: candidate.params.get("kernel") != "linear")
     return [fewer_rounds(candidate, max(n_rows, FEWEST_ROUNDS)) for candidate in found]
 
 

@@ -10,6 +10,7 @@ from eigenwood.runs.record import CUT
 from eigenwood.runs.trials import Trial
 
 GROWTH = 1.15  # the power of the rows that the time of trees grows with: sorting, and deeper trees
+ROUNDS_GROWTH = 0.85  # the same of boosting: part of the time of a round is that of its bins, however many the rows
 KERNEL_GROWTH = 2.0
 CAUTION, CAUTION_NEAR = 1.4, 1.2  # times as long as expected is allowed for; the second where about as many were timed
 FAR = 2.0  # times as many rows
@@ -97,9 +98,9 @@ def affordable_rows(candidate: Candidate, n_rows: int, seconds_of_all: float, sp
 
 
 def seconds_again(methods: Sequence[str], seconds: float, n_rows: int, n_more: int) -> float:
-    """Return what to allow for the same fits of some methods to more rows."""
+    """Return what the same fits of some methods to more rows will take; where it is more, nothing is lost but time."""
     growth = max(growth_of_method(method) for method in methods)
-    return CAUTION_NEAR * seconds * (n_more / max(n_rows, 1)) ** growth
+    return seconds * (n_more / max(n_rows, 1)) ** growth
 
 
 def growth_of(candidate: Candidate) -> float:
@@ -107,6 +108,8 @@ def growth_of(candidate: Candidate) -> float:
 
 
 def growth_of_method(method: str) -> float:
+    if method in ROUND_METHODS:
+        return ROUNDS_GROWTH
     return GROWTH if entry_named(method).takes_tables else KERNEL_GROWTH
 
 

@@ -24,6 +24,7 @@ from eigenwood.estimators.watching import TIME_UP
 from eigenwood.runs.candidates import ROUND_METHODS, Candidate, method_of, pipeline, recorded, without_limit
 from eigenwood.runs.clock import Clock
 from eigenwood.runs.costs import affordable_rows, affordable_trees, seconds_again
+from eigenwood.runs.metrics import Score
 from eigenwood.runs.preparing import Prepared
 from eigenwood.runs.recipes import Recipe, single
 from eigenwood.runs.record import MemberRecord, RecipeRecord
@@ -99,27 +100,26 @@ def nothing_learnt(trials: list[Trial]) -> InputError:
 def recipes_of(found: Found, data: TrainingRows) -> list[Recipe]:
     """Return the recipe of the search, and candidates that were only tried on less, the best first.
 
-    All are compared on the rows that the first fold checks on. Who has learnt from less and scores higher there all the
-    same is likely to be the better one.
+    All are compared on the rows that the first fold checks on. Who has learnt from less, and has both the higher score
+    and the smaller loss there all the same, is likely to be the better one; a score alone may be higher by luck.
     """
     trials = [(place, found.trials[place]) for place in found.sampled]
     others = [single(place, trial, data, len(trial.record.fold_scores)) for place, trial in trials]
     others.sort(key=lambda recipe: recipe.rank, reverse=True)
     if found.recipe is None:
         return others
-    there = rank_on_first_fold(found.recipe, found.trials, data)
-    n_better = sum(recipe.rank > there for recipe in others)
-    return [*others[:n_better], found.recipe, *others[n_better:]]
+    there = score_on_first_fold(found.recipe, found.trials, data)
+    better = [recipe for recipe in others if recipe.score > there.value and recipe.loss < there.loss]
+    return [*better, found.recipe, *(recipe for recipe in others if recipe not in better)]
 
 
-def rank_on_first_fold(recipe: Recipe, trials: list[Trial], data: TrainingRows) -> tuple[float, float]:
-    """Return the rank of a recipe by the rows that the first fold checks on."""
+def score_on_first_fold(recipe: Recipe, trials: list[Trial], data: TrainingRows) -> Score:
+    """Return how good a recipe is on the rows that the first fold checks on."""
     rows = data.folds[0][1]
     predictions = [trials[place].predictions for place in recipe.members]
     mixed = weighted_mean(np.stack([p[: rows.size] for p in predictions if p is not None]), np.array(recipe.weights))
     chosen = None if recipe.decision_weights is None else np.array(recipe.decision_weights)
-    found = data.score(rows, mixed, chosen)
-    return found.value, -found.loss
+    return data.score(rows, mixed, chosen)
 
 
 def recipe_record(

@@ -28,8 +28,9 @@ from eigenwood.validation.targets import LARGEST_AMOUNT
 FEATURE = "feature"
 LEAKS_SHARE = 0.15  # of the time that is left, for the watch for leaks
 CHOICES = {"test": Number(at_least=0.01, at_most=0.9), "seed": Number(at_least=0, at_most=2**32 - 1, whole=True)}
-SOME_ROWS, SOME_FOLDS = 20_000, 3  # from here on, three of the folds tell candidates apart
-MANY_ROWS, HELD_OUT = 60_000, 20_000  # from here on, one part of the rows does
+SOME_ROWS, SOME_FOLDS = 2_500, 3  # from here on, three of the folds tell candidates apart
+MANY_ROWS = 20_000  # from here on, one part of the rows does
+HELD_OUT_SHARE, MOST_HELD_OUT = 0.2, 20_000  # of them
 
 
 class Prepared(NamedTuple):
@@ -189,7 +190,8 @@ def validation_folds(
 ) -> list[Fold]:
     """Return the folds on which candidates are compared: fewer where there are many rows, and one part of very many."""
     if y.size > MANY_ROWS:
-        return [held_out(task, y, HELD_OUT, seed, groups, order)]
+        n_checked = min(round(HELD_OUT_SHARE * y.size), MOST_HELD_OUT)
+        return [held_out(task, y, n_checked, seed, groups, order)]
     found = folds(task, y, seed, groups, order)
     return found if y.size <= SOME_ROWS else found[:SOME_FOLDS]
 

@@ -21,10 +21,12 @@ from eigenwood.runs.clock import Clock
 from eigenwood.runs.costs import Costs, name_of
 from eigenwood.runs.journal import Journal
 from eigenwood.runs.recipes import MOST_MEMBERS, Recipe, best_mixture, single
+from eigenwood.runs.record import CUT, FINISHED
 from eigenwood.runs.trials import SharedColumns, TrainingRows, Trial, run_trial, score_on_first
 from eigenwood.runs.tuning import is_tuned, tuned
 
 SAMPLE = 2000  # rows of the smallest sample
+SMALLEST = 500  # rows that a model is fitted to where there was no time for any
 STEP = 4  # times as many rows in the next one
 FEWEST = 3  # candidates that reach all rows
 PATIENCE = 60  # tuned candidates without a gain, before the search ends by itself
@@ -80,10 +82,22 @@ class Search:
                 raise
             self._clock.end_within(AFTER_INTERRUPT)
             notes.append("the search was interrupted: the best model so far was taken")
+        if self.backup is None and candidates and not self.trials_failed():
+            self._smallest_trial(candidates[0])
         if self._left_out:
             names = sorted({candidate.method for candidate in self._left_out})
             notes.append(f"there was no time for {len(self._left_out)} trials ({', '.join(names)})")
         return Found(self.trials, self.recipe, self._sampled(), self.backup, self.costs, notes)
+
+    def trials_failed(self) -> bool:
+        """Return whether methods refused the rows: then fewer of them are no help."""
+        return any(trial.record.status not in (FINISHED, CUT) for trial in self.trials)
+
+    def _smallest_trial(self, candidate: Candidate) -> None:
+        """Fit a candidate to a few rows, however late it is: there is a model in any case."""
+        n_rows = min(SMALLEST, self._all_rows)
+        trial = run_trial(candidate, self._data, self._shared, n_rows, 1, Clock(None))
+        self.trials.append(self._remembered(trial))
 
     # --- samples ------------------------------------------------------------------------------------
 

@@ -37,7 +37,6 @@ TREES_OF_BOOSTING = {
     "max_features": Axis((0.2, 0.35, 0.5, 0.7, 1.0)),
     "min_samples_leaf": Axis((3, 5, 10, 20, 40)),
     "l2_regularization": Axis((0.0, 0.3, 1.0, 5.0, 20.0)),
-    "subsample": Axis((0.6, 0.8, 1.0)),
 }
 TREES_OF_FORESTS = {
     "max_features": Axis((0.15, 0.25, 0.4, 0.6, 0.8, 1.0)),
