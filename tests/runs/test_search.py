@@ -57,11 +57,12 @@ class Trials:
             return unranked(candidate, n_rows, CUT, left)
         self._now += seconds
         skill = self._skill(candidate, n_rows)
-        says = np.random.default_rng(crc32(repr(candidate).encode())).random(N_CHECKED) < skill
-        true = np.searchsorted(data.classes, data.y[data.folds[0][1]])
+        checked = data.checked(n_folds)
+        says = np.random.default_rng(crc32(repr(candidate).encode())).random(checked.size) < skill
+        true = np.searchsorted(data.classes, data.y[checked])
         yes = np.where(says == (true == 1), 0.5 + skill / 2.1, 0.5 - skill / 2.1)
         predictions = np.column_stack([1.0 - yes, yes])
-        found = data.score(data.folds[0][1], predictions)
+        found = data.score(checked, predictions)
         record = CandidateRecord(
             candidate.method, candidate.words(), n_rows, [found.value], found.value, found.loss, seconds
         )

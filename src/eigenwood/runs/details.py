@@ -69,21 +69,17 @@ class LearntRows(NamedTuple):
     def oob_curve(self) -> dict[str, Any] | None:
         """Return the error of a forest on rows out of bag after each tree, on some of its rows."""
         method, n_rows = self.member.method, self.kept.learnt.size
-        if n_rows * len(method) > MOST_DRAWN:
+        if n_rows * len(method) > MOST_DRAWN or self.kept.among.weights is not None:  # a row of weight 2 is half out
             return None
         places = np.unique(np.linspace(0, n_rows - 1, min(n_rows, MOST_OOB_ROWS)).astype(np.int64))
         rows, among = self.kept.learnt[places], self.kept.among
         is_out = [~np.isin(places, drawn) for drawn in method.estimators_samples_]
-        errors = oob_errors(
-            method, self.member.inputs(among.X.take(rows)), among.y[rows], among.weights_of(rows), is_out
-        )
+        errors = oob_errors(method, self.member.inputs(among.X.take(rows)), among.y[rows], is_out)
         measure = "error rate" if hasattr(method, "classes_") else "mean squared error"
         return {"measure": measure, "errors": rounded(errors), "n_rows": int(places.size)}
 
 
-def oob_errors(
-    method: Any, inputs: Any, y: np.ndarray, weights: np.ndarray | None, is_out: list[np.ndarray]
-) -> np.ndarray:
+def oob_errors(method: Any, inputs: Any, y: np.ndarray, is_out: list[np.ndarray]) -> np.ndarray:
     """Return the error of the first tree, the first two, …, each asked about rows that it did not learn from."""
     classes = getattr(method, "classes_", None)
     total = np.zeros((y.size, 1 if classes is None else classes.size))
@@ -98,7 +94,7 @@ def oob_errors(
         mean = total[asked] / n_asked[asked, np.newaxis]
         off = (mean[:, 0] - y[asked]) ** 2 if classes is None else classes[mean.argmax(axis=1)] != y[asked]
         if asked.size:
-            errors.append(np.average(off, weights=None if weights is None else weights[asked]))
+            errors.append(off.mean())
     return np.array(errors)
 
 

@@ -21,7 +21,7 @@ from eigenwood.runs.clock import Clock
 from eigenwood.runs.costs import Costs, name_of
 from eigenwood.runs.journal import Journal
 from eigenwood.runs.recipes import MOST_MEMBERS, Recipe, best_mixture, single
-from eigenwood.runs.record import CUT, FINISHED
+from eigenwood.runs.record import CUT
 from eigenwood.runs.trials import SharedColumns, TrainingRows, Trial, run_trial, score_on_first
 from eigenwood.runs.tuning import is_tuned, tuned
 
@@ -82,21 +82,18 @@ class Search:
                 raise
             self._clock.end_within(AFTER_INTERRUPT)
             notes.append("the search was interrupted: the best model so far was taken")
-        if self.backup is None and candidates and not self.trials_failed():
+        if candidates and all(trial.record.status == CUT for trial in self.trials):
             self._smallest_trial(candidates[0])
         if self._left_out:
             names = sorted({candidate.method for candidate in self._left_out})
             notes.append(f"there was no time for {len(self._left_out)} trials ({', '.join(names)})")
         return Found(self.trials, self.recipe, self._sampled(), self.backup, self.costs, notes)
 
-    def trials_failed(self) -> bool:
-        """Return whether methods refused the rows: then fewer of them are no help."""
-        return any(trial.record.status not in (FINISHED, CUT) for trial in self.trials)
-
     def _smallest_trial(self, candidate: Candidate) -> None:
         """Fit a candidate to a few rows, however late it is: there is a model in any case."""
         n_rows = min(SMALLEST, self._all_rows)
         trial = run_trial(candidate, self._data, self._shared, n_rows, 1, Clock(None))
+        self.costs.add(trial, 1)
         self.trials.append(self._remembered(trial))
 
     # --- samples ------------------------------------------------------------------------------------
