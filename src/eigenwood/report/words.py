@@ -12,7 +12,7 @@ from eigenwood.runs.record import CUT, CandidateRecord, RecipeRecord, Run
 
 SHARES = ("accuracy", "balanced accuracy", "recall", "precision", "F1")  # measures that are told in percent
 NAMES = {"svm": "SVM", "adaboost": "AdaBoost", "kernel logistic": "kernel logistic regression"}
-FRONTS = {"pca": "behind principal components"}
+FRONTS = {"pca": "behind principal components", "pairs": "with sums and differences of correlated numbers"}
 TARGETS = {"log": "of the logarithm", "standard": "of the scaled amount"}
 
 

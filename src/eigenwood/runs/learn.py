@@ -17,7 +17,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from eigenwood.data.kinds import NUMBER
 from eigenwood.data.tables import Table
+from eigenwood.estimators.columns import TableColumns
 from eigenwood.proofs.claim import Certificate
 from eigenwood.runs.assess import Blind, assessed
 from eigenwood.runs.candidates import candidates_for
@@ -37,7 +41,9 @@ from eigenwood.runs.preparing import (
 from eigenwood.runs.record import Run
 from eigenwood.runs.search import Found, Report, Search
 from eigenwood.runs.settings import LONGEST, MOST_TUNED, N_TUNED, Settings
+from eigenwood.runs.trials import TrainingRows, sample_of
 
+MOST_FOR_PAIRS = 5000  # rows, in which correlated numbers are looked for
 EARLIER_SHARE = 0.5  # of the time limit, that an earlier process may have used
 EXPLAINED_SHARE, MOST_EXPLAINED = 0.06, 6.0  # of the time limit, and seconds, for what the model looks at
 
@@ -122,9 +128,19 @@ def counted_seconds(journal: Journal, settings: Settings) -> float:
 def searched(data: Prepared, settings: Settings, clock: Clock, journal: Journal, report: Report, later: float) -> Found:
     """Return what the search among the candidates found."""
     amounts = data.rows.y if data.rows.classes is None else None
-    candidates = candidates_for(data.task, settings.models, data.rows.learnt_in(0), data.n_columns, amounts)
+    n_learnt, has_pairs = data.rows.learnt_in(0), has_correlated_pairs(data.rows)
+    candidates = candidates_for(data.task, settings.models, n_learnt, data.n_columns, amounts, has_pairs=has_pairs)
     search = Search(data.rows, clock, journal, report, later, data.y.size)
     return search.run(candidates, N_TUNED if settings.time_limit is None else MOST_TUNED)
+
+
+def has_correlated_pairs(rows: TrainingRows) -> bool:
+    """Return whether some numbers among the columns are strongly correlated, in some of the rows."""
+    kinds = {name: kind for name, kind in rows.columns.kinds.items() if kind == NUMBER}
+    if len(kinds) < 2:
+        return False
+    some = sample_of(np.arange(rows.y.size), MOST_FOR_PAIRS, rows.seed)
+    return TableColumns(kinds=kinds, pairs=True).fit(rows.X.select(list(kinds)).take(some)).pairs_.size > 0
 
 
 def later_seconds(data: Prepared, clock: Clock) -> float:

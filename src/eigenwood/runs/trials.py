@@ -24,6 +24,7 @@ from eigenwood.errors import InputError
 from eigenwood.estimators.blending.fitting import in_columns, member_scores
 from eigenwood.estimators.watching import TIME_UP, OutOfTimeError
 from eigenwood.runs.candidates import (
+    PAIRS_FRONT,
     ROUND_METHODS,
     Candidate,
     ColumnFacts,
@@ -125,12 +126,12 @@ class SharedColumns:
 
     def __init__(self, data: TrainingRows) -> None:
         self._data = data
-        self._made: dict[tuple[int, int, bool], tuple[Any, pa.Table, pa.Table, np.ndarray]] = {}
+        self._made: dict[tuple[int, int, bool, bool], tuple[Any, pa.Table, pa.Table, np.ndarray]] = {}
 
     def of(self, candidate: Candidate, fold: int, n_rows: int) -> tuple[Any, pa.Table, pa.Table, np.ndarray]:
         """Return the fitted step, the columns to learn from and to check on, and which rows are learnt from."""
         data = self._data
-        key = (fold, n_rows, entry_named(candidate.method).takes_tables)
+        key = (fold, n_rows, entry_named(candidate.method).takes_tables, candidate.front == PAIRS_FRONT)
         if key not in self._made:
             learn_rows, check_rows = data.folds[fold]
             rows = sample_of(learn_rows, n_rows, data.seed)
