@@ -11,6 +11,7 @@ import pytest
 from eigenwood.runs import search as searching
 from eigenwood.runs.candidates import Candidate, ColumnFacts
 from eigenwood.runs.clock import Clock
+from eigenwood.runs.final import recipes_of
 from eigenwood.runs.journal import Journal
 from eigenwood.runs.metrics import metric_named
 from eigenwood.runs.record import CUT, DROPPED, FINISHED, CandidateRecord
@@ -185,6 +186,14 @@ def test_a_candidate_that_is_behind_is_dropped_after_a_fold():
     assert (dropped.record.status, dropped.is_ranked) == (DROPPED, False)
     assert dropped.record.fold_scores == whole.record.fold_scores[:1]
     assert kept.record.fold_scores == whole.record.fold_scores
+
+
+def test_where_a_mixture_has_no_time_the_best_single_one_is_next(monkeypatch):
+    data = rows()
+    found = found_by(Trials(monkeypatch, skill_of), data, [TREE, FOREST, BOOSTED, KERNEL])
+    recipes = recipes_of(found, data)
+    after = recipes[recipes.index(found.recipe) + 1]
+    assert [found.trials[place].candidate for place in after.members] == [BOOSTED]
 
 
 def test_more_rounds_of_smaller_steps_go_as_far():

@@ -129,6 +129,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         "pair_scales_": Array("f", ("n_pairs", 2)),
     }
     OPTIONAL = frozenset({"pairs_", "pair_means_", "pair_scales_"})
+    LATER_PARAMS = frozenset({"pairs"})  # that model files of earlier versions do not have
 
     def __init__(self, *, kinds=None, readings=None, cyclic=False, max_terms=1000, pairs=False):
         self.kinds = kinds

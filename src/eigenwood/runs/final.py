@@ -103,14 +103,20 @@ def recipes_of(found: Found, data: TrainingRows) -> list[Recipe]:
     All are compared on the rows that the first fold checks on. Who has learnt from less, and has both the higher score
     and the smaller loss there all the same, is likely to be the better one; a score alone may be higher by luck.
     """
-    trials = [(place, found.trials[place]) for place in found.sampled]
-    others = [single(place, trial, data, len(trial.record.fold_scores)) for place, trial in trials]
-    others.sort(key=lambda recipe: recipe.rank, reverse=True)
+    others = singles_of(found, found.sampled, data)
     if found.recipe is None:
         return others
     there = score_on_first_fold(found.recipe, found.trials, data)
     better = [recipe for recipe in others if recipe.score > there.value and recipe.loss < there.loss]
-    return [*better, found.recipe, *(recipe for recipe in others if recipe not in better)]
+    members = singles_of(found, found.whole, data)  # for a mixture there may be no time, and for one of it there is
+    return [*better, found.recipe, *members, *(recipe for recipe in others if recipe not in better)]
+
+
+def singles_of(found: Found, places: list[int], data: TrainingRows) -> list[Recipe]:
+    """Return the recipes of single trials, the best first."""
+    trials = [(place, found.trials[place]) for place in places]
+    recipes = [single(place, trial, data, len(trial.record.fold_scores)) for place, trial in trials]
+    return sorted(recipes, key=lambda recipe: recipe.rank, reverse=True)
 
 
 def score_on_first_fold(recipe: Recipe, trials: list[Trial], data: TrainingRows) -> Score:

@@ -45,6 +45,7 @@ class Found(NamedTuple):
 
     trials: list[Trial]
     recipe: Recipe | None  # of trials on all rows of every fold; None where there was no time for one
+    whole: list[int]  # places of ranked trials on all rows of every fold
     sampled: list[int]  # places of the last trials of other candidates, on samples or on one fold
     backup: Trial | None  # the best fitted model there is already
     costs: Costs
@@ -87,7 +88,7 @@ class Search:
         if self._left_out:
             names = sorted({candidate.method for candidate in self._left_out})
             notes.append(f"there was no time for {len(self._left_out)} trials ({', '.join(names)})")
-        return Found(self.trials, self.recipe, self._sampled(), self.backup, self.costs, notes)
+        return Found(self.trials, self.recipe, self._whole, self._sampled(), self.backup, self.costs, notes)
 
     def _smallest_trial(self, candidate: Candidate) -> None:
         """Fit a candidate to a few rows, however late it is: there is a model in any case."""
