@@ -30,7 +30,7 @@ from eigenwood.runs import explain
 from eigenwood.runs.assess import Blind
 from eigenwood.runs.candidates import Candidate, ColumnFacts, pipeline
 from eigenwood.runs.dependence import MOST_CATEGORIES, MOST_VALUES, dependence, grid_of
-from eigenwood.runs.details import member_details, oob_errors, target_details
+from eigenwood.runs.details import Kept, member_details, oob_errors, target_details
 from eigenwood.runs.explain import FEW_ROWS, MOST_ROWS, Rows, explained, sampled
 from eigenwood.runs.importances import Resamples, drawn_rows, importance, importances
 from eigenwood.runs.learn import learn
@@ -386,7 +386,8 @@ def test_the_explanation_is_plain_data_and_comes_back_from_json(fitted):
         kinds=fitted.kinds,
         seed=0,
     )
-    found = explained(fitted.model, blind, 60.0)
+    among = SimpleNamespace(X=fitted.X, y=fitted.y, weights=None)
+    found = explained(fitted.model, blind, 60.0, Kept(fitted.model, among, np.arange(300)))
     text = json.dumps(asdict(found), allow_nan=False)
     assert len(text) < 150_000
     assert record_of(ExplanationRecord, json.loads(text)) == found
