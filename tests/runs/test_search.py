@@ -15,7 +15,7 @@ from eigenwood.runs.final import recipes_of
 from eigenwood.runs.journal import Journal
 from eigenwood.runs.metrics import metric_named
 from eigenwood.runs.record import CUT, DROPPED, FINISHED, CandidateRecord
-from eigenwood.runs.search import Search, sample_sizes, survivors
+from eigenwood.runs.search import Search, quickest, sample_sizes, survivors
 from eigenwood.runs.splitting import folds as folds_of
 from eigenwood.runs.trials import SharedColumns, TrainingRows, Trial, run_trial, unranked
 from eigenwood.runs.tuning import tuned
@@ -233,3 +233,9 @@ def test_events_tell_what_is_tried(monkeypatch):
     assert [name for name, _ in events] == ["trial", "tried"] * 2
     assert events[0][1]["method"] == "decision-tree"
     assert events[1][1]["record"].status == FINISHED
+
+
+def test_the_last_resort_is_a_tree_that_is_not_pruned():
+    pruned, plain = (Candidate("decision-tree", params) for params in ({"prune": "cost_complexity_cv"}, {}))
+    assert quickest([KERNEL, pruned, plain, FOREST]) == plain
+    assert quickest([KERNEL, FOREST]) == KERNEL

@@ -39,7 +39,7 @@ def correlated_pairs(X: np.ndarray, least: float, most: int) -> Pairs:
         known = ~np.isnan(X)
         means = np.where(known, X, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
         centred = np.where(known, X - means, 0.0)
-        scales = np.sqrt((centred**2).mean(axis=0))
+        scales = np.sqrt((centred**2).sum(axis=0) / max(len(X), 1))
     used = np.flatnonzero(np.isfinite(means) & np.isfinite(scales) & (scales > 0.0))
     z = centred[:, used] / scales[used]
     sizes = np.abs(np.triu(z.T @ z, k=1)) / max(len(X), 1)

@@ -26,6 +26,7 @@ from eigenwood.runs.trials import SharedColumns, TrainingRows, Trial, run_trial,
 from eigenwood.runs.tuning import is_tuned, tuned
 
 SAMPLE = 2000  # rows of the smallest sample
+TREES = ("decision-tree", "regression-tree")
 SMALLEST = 500  # rows that a model is fitted to where there was no time for any
 STEP = 4  # times as many rows in the next one
 FEWEST = 3  # candidates that reach all rows
@@ -84,7 +85,7 @@ class Search:
             self._clock.end_within(AFTER_INTERRUPT)
             notes.append("the search was interrupted: the best model so far was taken")
         if candidates and all(trial.record.status == CUT for trial in self.trials):
-            self._smallest_trial(candidates[0])
+            self._smallest_trial(quickest(candidates))
         if self._left_out:
             names = sorted({candidate.method for candidate in self._left_out})
             notes.append(f"there was no time for {len(self._left_out)} trials ({', '.join(names)})")
@@ -258,6 +259,12 @@ def sample_sizes(n_rows: int) -> list[int]:
         n_rows //= STEP
         sizes.insert(0, n_rows)
     return sizes
+
+
+def quickest(candidates: list[Candidate]) -> Candidate:
+    """Return a single tree without pruning if there is one, and otherwise the first candidate."""
+    trees = [candidate for candidate in candidates if candidate.method in TREES and "prune" not in candidate.params]
+    return trees[0] if trees else candidates[0]
 
 
 def survivors(ranked: list[Candidate]) -> list[Candidate]:
