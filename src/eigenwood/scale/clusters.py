@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from eigenwood.errors import ClusterError
-from eigenwood.estimators.blockwise import computed_by
-from eigenwood.scale.mapping import BlockComputer
-from eigenwood.scale.record import ClusterRecord, versions_here
-
 import dask
 import distributed
 
+from eigenwood.errors import ClusterError
+from eigenwood.estimators.blockwise import computed_by
+from eigenwood.scale.mapping import Workers
+from eigenwood.scale.record import ClusterRecord, versions_here
+
 CONNECT_SECONDS = 10
+START_SECONDS = 120
 HUNG_SECONDS = 30  # without a sign of life, and a worker of our own is started anew; its tasks go to others
 WITHOUT_WARNING = 2**30  # bytes of one task: blocks of tables in memory are part of their tasks
 OWN_SCHEDULER = {
@@ -29,11 +30,11 @@ class Cluster:
 
     def __init__(self, client: distributed.Client) -> None:
         self.client = client
-        self._computer = BlockComputer(client)
+        self.workers = Workers(client)
 
     def record(self) -> ClusterRecord:
         """Return what the workers are and did: tasks, bytes that came back, peak memory, and workers that were lost."""
-        return ClusterRecord.of(self.client, self._computer.n_tasks, self._computer.n_bytes)
+        return ClusterRecord.of(self.client, self.workers.n_tasks, self.workers.n_bytes)
 
 
 @contextmanager
@@ -53,7 +54,7 @@ def cluster(where: Any = 2, *, security: Any = None, memory_limit: str | int | N
         client = stack.enter_context(connected(where, security, memory_limit))
         check_workers(client)
         here = Cluster(client)
-        stack.enter_context(computed_by(here._computer))
+        stack.enter_context(computed_by(here.workers))
         yield here
 
 
@@ -78,13 +79,24 @@ def connected(where: Any, security: Any, memory_limit: str | int | None) -> Iter
             threads_per_worker=1,
             processes=True,
             memory_limit=memory_limit,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=50,  # critical: a worker that is lost is in the record, not on the terminal
         ) as processes,
         distributed.Client(processes) as client,
     ):
-        client.wait_for_workers(where)
+        wait_for_workers(client, where)
         yield client
+
+
+def wait_for_workers(client: distributed.Client, n_workers: int) -> None:
+    """Return when all processes are there; raise if that takes too long."""
+    try:
+        client.wait_for_workers(n_workers, timeout=START_SECONDS)
+    except TimeoutError as error:
+        n_there = len(client.nthreads())
+        raise ClusterError(
+            f"cluster: {n_workers} processes must start within {START_SECONDS} s; got {n_there}."
+        ) from error
 
 
 def client_of(address: str, security: Any) -> distributed.Client:
@@ -100,7 +112,7 @@ def check_workers(client: distributed.Client) -> None:
     """Raise unless there are workers, and they have the versions that are here: others would give other bits."""
     answers = client.run(versions_here)
     if not answers:
-        raise ClusterError(f"cluster: {client.scheduler.address} must have at least one worker; got none.")
+        raise ClusterError("cluster: the scheduler must have at least one worker; got none.")
     here = versions_here()
     for worker, versions in answers.items():
         for name, version in here.items():

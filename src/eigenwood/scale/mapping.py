@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
+import cloudpickle
 import numpy as np
 from dask.sizeof import sizeof
-from distributed import CancelledError, Client, Future, KilledWorker
+from distributed import CancelledError, Client, Future, KilledWorker, wait
 
 from eigenwood.core.threads import one_blas_thread
 from eigenwood.data.row_blocks import Blocks, regrouped
@@ -39,26 +40,35 @@ class Run(NamedTuple):
     stop: int
 
 
-class BlockComputer:
-    """Computes results of blocks on workers; counts tasks, and the bytes that come back."""
+class Workers:
+    """Compute what is asked for; tasks are counted, and the bytes that come back."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self.n_tasks = self.n_bytes = 0
 
-    def __call__(self, work: Work, X: Blocks, weights: np.ndarray | None) -> Iterator[Any]:
+    def block_results(self, work: Work, X: Blocks, weights: np.ndarray | None) -> Iterator[Any]:
         """Yield ``work(block, weights of its rows, its first row)`` for each block, in order."""
         under_way: deque[Future] = deque()
         try:
             for run, read, parts in self._tasks_of(X):
                 of_run = part_of(weights, run.start, run.stop - run.start)
-                under_way.append(self._submitted(work, read, parts, X.block_rows, run, of_run))
-                if len(under_way) >= TASKS_PER_THREAD * sum(self._client.nthreads().values()):
-                    yield from self._results(under_way.popleft())
+                task = results_of_run, work, read, parts, X.block_rows, run, of_run
+                under_way.append(self.submitted(*task))
+                if len(under_way) >= self.width():
+                    yield from self.result_of(under_way.popleft())
             while under_way:
-                yield from self._results(under_way.popleft())
+                yield from self.result_of(under_way.popleft())
         finally:
             self._client.cancel(list(under_way))
+
+    def queue(self, work: Callable[[Any], Any], n_threads: int) -> TaskQueue:
+        """Return a queue of tasks on the workers, however many threads there are here."""
+        return TaskQueue(self, work)
+
+    def width(self) -> int:
+        """Return how many tasks keep all workers busy."""
+        return TASKS_PER_THREAD * max(1, sum(self._client.nthreads().values()))
 
     def _tasks_of(self, X: Blocks) -> Iterator[tuple[Run, Read, list[Future]]]:
         """Yield the runs of a stream, each with what reads its rows on a worker, and the parts that it reads them from.
@@ -80,23 +90,63 @@ class BlockComputer:
             else:
                 yield run, partial(pieces_of_files, reader, run), []
 
-    def _submitted(self, *arguments: Any) -> Future:
+    def submitted(self, function: Callable[..., Any], *arguments: Any) -> Future:
+        """Return a task that a worker will do."""
         self.n_tasks += 1
-        return self._client.submit(results_of_run, *arguments, pure=False, retries=RETRIES)
+        return self._client.submit(function, *arguments, pure=False, retries=RETRIES)
 
-    def _results(self, future: Future) -> list[Any]:
+    def result_of(self, future: Future) -> Any:
         """Return what a task came to."""
         try:
             results = future.result()
         except KilledWorker as error:
             raise ClusterError(
-                f"cluster: a worker must have enough memory for a block and its result; got {error.allowed_failures + 1} "
-                "workers that died of the same task."
+                "cluster: a worker must have enough memory for a block and its result; got "
+                f"{error.allowed_failures + 1} workers that died of the same task."
             ) from error
         except CancelledError as error:
             raise ClusterError("cluster: the scheduler must stay until the end; got no answer from it.") from error
         self.n_bytes += sizeof(results)
         return results
+
+
+class TaskQueue:
+    """Tasks for workers, each of which gets the work once, with all that it holds."""
+
+    def __init__(self, workers: Workers, work: Callable[[Any], Any]) -> None:
+        self._workers, self._work = workers, work
+        self._under_way: dict[Future, Any] = {}
+
+    @property
+    def width(self) -> int:
+        """Return how many tasks keep all workers busy."""
+        return self._workers.width()
+
+    def __enter__(self) -> TaskQueue:
+        # as a task of its own, so that it can be had again when the worker that had it is lost
+        self._there = self._workers.submitted(cloudpickle.loads, cloudpickle.dumps(self._work))
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        for future in self._under_way:
+            future.cancel()
+        self._there.release()
+
+    def add(self, task: Any) -> None:
+        """Let a task wait for its turn."""
+        self._under_way[self._workers.submitted(result_of_task, self._there, task)] = task
+
+    def next_result(self) -> tuple[Any, Any]:
+        """Return a task that is done, and its result."""
+        done = wait(list(self._under_way), return_when="FIRST_COMPLETED").done
+        future = next(future for future in self._under_way if future in done)
+        return self._under_way.pop(future), self._workers.result_of(future)
+
+
+def result_of_task(work: Callable[[Any], Any], task: Any) -> Any:
+    """Return the result of a task: what a worker does."""
+    with one_blas_thread():
+        return work(task)
 
 
 def results_of_run(
@@ -116,14 +166,14 @@ def as_pieces(block: np.ndarray, parts: list[Any]) -> list[np.ndarray]:
     return [block]
 
 
-def pieces_of_files(read: Callable[[int, int], Iterable[np.ndarray]], run: Run, parts: list[Any]) -> Iterable[np.ndarray]:
+def pieces_of_files(
+    read: Callable[[int, int], Iterable[np.ndarray]], run: Run, parts: list[Any]
+) -> Iterable[np.ndarray]:
     """Return the rows of a run, from files that the worker reaches."""
     return read(run.start, run.stop)
 
 
-def pieces_of_parts(
-    reader: PartitionReader, numbers: range, run: Run, parts: list[Any]
-) -> Iterable[np.ndarray]:
+def pieces_of_parts(reader: PartitionReader, numbers: range, run: Run, parts: list[Any]) -> Iterable[np.ndarray]:
     """Return the rows of a run, from partitions that workers have computed."""
     return reader.pieces(numbers, parts, run.start, run.stop)
 

@@ -29,7 +29,9 @@ class ClusterRecord:
         """Return the record of the workers that are there now."""
         threads = client.nthreads()
         lost = [event for _, event in client.get_events("all") if event.get("action") == "remove-worker"]
-        return cls(len(threads), sum(threads.values()), n_tasks, n_bytes, len(lost), client.run(peak_memory))
+        return cls(
+            len(threads), sum(threads.values()), n_tasks, n_bytes, len(lost), client.run(peak_memory, on_error="ignore")
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as JSON's types."""

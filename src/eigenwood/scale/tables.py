@@ -1,7 +1,7 @@
 """Dask's arrays and frames as blocks of rows: cut by row number, never by how somebody partitioned them.
 
-    partitions   [ 0 … 9 ][ 10 … 34 ][][ 35 … 61 ]
-    blocks       [ 0 … 15 ][ 16 … 31 ][ 32 … 47 ][ 48 … 61 ]      the same rows in the same blocks, however they lie
+partitions   [ 0 … 9 ][ 10 … 34 ][][ 35 … 61 ]
+blocks       [ 0 … 15 ][ 16 … 31 ][ 32 … 47 ][ 48 … 61 ]      the same rows in the same blocks, however they lie
 """
 
 from __future__ import annotations
@@ -83,9 +83,7 @@ class PartitionReader:
         """Return what cuts the same rows out of partitions that somebody else has computed."""
         return PartitionReader((), self.firsts, self.names, self.chosen, self.dtype)
 
-    def pieces(
-        self, numbers: Iterable[int], partitions: Iterable[Any], start: int, stop: int
-    ) -> Iterator[np.ndarray]:
+    def pieces(self, numbers: Iterable[int], partitions: Iterable[Any], start: int, stop: int) -> Iterator[np.ndarray]:
         """Yield rows of some partitions that are here, as arrays of the chosen columns."""
         for i, partition in zip(numbers, partitions, strict=True):
             low, high = max(start, self.firsts[i]) - self.firsts[i], min(stop, self.firsts[i + 1]) - self.firsts[i]
