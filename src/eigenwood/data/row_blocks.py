@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple, TypeVar
@@ -49,6 +49,10 @@ class Blocks:
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return regrouped(self.pieces(), self.block_rows)
+
+    def changed(self, pieces: Pieces, columns: tuple[str, ...] | None = None) -> Blocks:
+        """Return rows that are made from these: whoever reads them from the middle would find these instead."""
+        return replace(self, pieces=pieces, columns=self.columns if columns is None else columns, sections=None)
 
 
 def joined_sections(parts: Sequence[Sections], lengths: Sequence[int]) -> Sections:

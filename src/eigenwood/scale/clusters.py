@@ -16,7 +16,7 @@ from eigenwood.scale.record import ClusterRecord, versions_here
 
 CONNECT_SECONDS = 10
 START_SECONDS = 120
-HUNG_SECONDS = 30  # without a sign of life, and a worker of our own is started anew; its tasks go to others
+HUNG_SECONDS = 60  # without a sign of life, and a worker of our own is started anew; its tasks go to others
 WITHOUT_WARNING = 2**30  # bytes of one task: blocks of tables in memory are part of their tasks
 OWN_SCHEDULER = {
     "distributed.scheduler.worker-ttl": f"{HUNG_SECONDS}s",

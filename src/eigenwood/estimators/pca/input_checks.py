@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -246,7 +245,7 @@ def results_to_verify(model: Any, X: Any, sample_weight: Any) -> RowResults:
         weights = stream_weights(model, X, sample_weight)
         if model.missing is not None:
             given = partial(checked_blocks, X, None, missing=True)
-            X = replace(X, pieces=lambda: (completed(model, block) for block in given()), sections=None)
+            X = X.changed(lambda: (completed(model, block) for block in given()))
         return partial(weighted_results, X, weights, None)
     if isinstance(X, Genotypes):
         check_room(WHO, "the genotypes to verify", 4.0 * X.n_people * X.n_variants, "verify on fewer people")
