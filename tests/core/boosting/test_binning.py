@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from eigenwood.core.boosting.binning import boost_table, category_bins, column_cuts, last_of_bins, learn_cuts
+from eigenwood.core.boosting.binning import boost_table, category_bins, learn_cuts
+from eigenwood.core.boosting.columns import column_cuts, last_of_bins
 from tests.core.boosting.cases import NONE, table_of
 from tests.naive import boosting as naive
 
