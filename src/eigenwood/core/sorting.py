@@ -1,6 +1,6 @@
 """The order of numbers by size, stable, and numbers in order; compiled once for all that sort inside a kernel.
 
-Many numbers are put in order by digits of 11 bits, from the last to the first. NumPy's sort takes three times as long on
+Many numbers are put in order by digits of 11 bits, from the last to the first. NumPy's sort takes far longer on
 processors that are slow to store some lanes of a vector.
 """
 
@@ -70,7 +70,7 @@ def sorted_numbers(values):
 
 @njit
 def sorted_keys(keys):
-    """Return words in order, digit by digit; a digit that all have in common takes no time. ``keys`` are written over."""
+    """Return words in order, digit by digit; one that all have in common takes no time. ``keys`` are written over."""
     counts = np.zeros((N_DIGITS, N_VALUES), dtype=np.int64)
     for i in range(keys.size):
         for d in range(N_DIGITS):

@@ -32,7 +32,7 @@ from eigenwood.core.boosting.split import (
     write_sums,
 )
 from eigenwood.core.boosting.workspace import (
-    BLOCK,
+    BLOCK_ROWS,
     COUNT,
     COUNTED,
     END,
@@ -66,16 +66,17 @@ def leaf_form(job, leaves, leaf):
 @njit_no_refcount
 def histogram_task(table, rows, histograms, leaves, job, thread, task):
     """Add a block of a leaf's rows to the histograms of one group of columns; those of the leader are the leaf's."""
-    n_groups = table.codes.shape[0]
-    group, block, leaf = task % n_groups, task // n_groups, job[LEAF]
-    first, form = leaves[leaf, START] + block * BLOCK, leaf_form(job, leaves, leaf)
-    last = min(first + BLOCK, leaves[leaf, END])
+    n_groups, n_rows = table.codes.shape[0], job[BLOCK_ROWS]
+    group, leaf = task % n_groups, job[LEAF]
+    first, form = leaves[leaf, START] + task // n_groups * n_rows, leaf_form(job, leaves, leaf)
+    last = min(first + n_rows, leaves[leaf, END])
     out = histograms.slots[leaves[leaf, SLOT]] if thread == 0 else histograms.partial[thread]
-    if histograms.stamp[thread, group] != job[NUMBER]:
-        histograms.stamp[thread, group] = job[NUMBER]
-        clear(out, form, table.bin_start, group)
+    is_new = histograms.stamp[thread, group] != job[NUMBER]
+    histograms.stamp[thread, group] = job[NUMBER]
     order, packed = rows.order[leaves[leaf, SIDE]], histograms.packed[thread]
-    add_to_histogram(form, table.codes, group, rows.words, order, first, last, table.bin_start, packed, out)
+    add_to_histogram(
+        form, table.codes, group, rows.words, order, first, last, table.bin_start, packed, is_new, out
+    )  # fmt: skip
 
 
 @njit_no_refcount
@@ -94,11 +95,9 @@ def count_for_search(b, thread, group, leaf):
     """Fill the histogram of a leaf, for one group of columns."""
     leaves, bin_start = b.leaves.whole, b.table.bin_start
     out, order = b.histograms.slots[leaves[leaf, SLOT]], b.rows.order[leaves[leaf, SIDE]]
-    form = leaf_form(b.job.whole, leaves, leaf)
-    clear(out, form, bin_start, group)
     add_to_histogram(
-        form, b.table.codes, group, b.rows.words, order, leaves[leaf, START], leaves[leaf, END], bin_start,
-        b.histograms.packed[thread], out,
+        leaf_form(b.job.whole, leaves, leaf), b.table.codes, group, b.rows.words, order, leaves[leaf, START],
+        leaves[leaf, END], bin_start, b.histograms.packed[thread], True, out,
     )  # fmt: skip
 
 

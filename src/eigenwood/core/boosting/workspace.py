@@ -12,8 +12,9 @@ from eigenwood.core.crew import new_crew
 from eigenwood.core.memory import lazy_zeros
 
 HISTOGRAM_BYTES = 1 << 28  # that histograms of open nodes may take
-BLOCK = 16_384  # rows of a leaf that are one task, where tasks have something of their own to write to
+BLOCK = 2 * NARROW_ROWS  # rows of a leaf that are one task, where tasks have something of their own to write to
 ROW_BLOCK = 4096  # rows that are one task elsewhere
+SHARED_ROWS = 4096  # of a leaf are shared out by blocks where there are fewer groups of columns than threads
 N_JOB, N_REAL = 16, 9
 
 START, END, DEPTH, SLOT, NODE, FEATURE, BIN, MISSING_LEFT, SIDE = range(9)  # of a leaf, in whole numbers …
@@ -22,7 +23,7 @@ GAIN, COUNT, GRADIENT, HESSIAN, LEFT_COUNT, LEFT_GRADIENT, LEFT_HESSIAN, LOWER, 
 GRADIENTS, CLASS, WORDS, HISTOGRAM, SEARCH, PARTITION, MOVE, SUMS, ORDER, UPDATE, WALK = range(11)
 # what a job is about, in whole numbers …
 KIND, OUTPUT, LEAF, OTHER_LEAF, COUNTED, REDUCED, FIRST, LAST = range(8)
-NUMBER, ROUND, N_TRAIN, ROOT, IS_FLAT, N_THREADS, REPEATS = range(8, 15)
+NUMBER, ROUND, N_TRAIN, ROOT, IS_FLAT, N_THREADS, REPEATS, BLOCK_ROWS = range(8, 16)
 DELTA, GRADIENT_SCALE, HESSIAN_SCALE, GRADIENT_UNIT, HESSIAN_UNIT, WEIGHT_UNIT, L2, LEAST_HESSIAN, GAIN_UNIT = range(
     9
 )  # … and in real ones
