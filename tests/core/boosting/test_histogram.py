@@ -11,6 +11,7 @@ from eigenwood.core.boosting.histogram import (
     FLAT_ROWS,
     NARROW,
     NARROW_ROWS,
+    PACKED_ROWS,
     WIDE,
     add_to_histogram,
     bins_of,
@@ -63,14 +64,14 @@ def test_as_many_rows_as_a_word_can_hold_do_not_overflow_it():
     """Gradients and hessians as large as they get, of both signs, also where -levels is rounded down."""
     levels = float((1 << BITS) - 1)
     for g in (levels, -levels - 1.0):
-        words = rounded(np.full(NARROW_ROWS, g), np.full(NARROW_ROWS, levels), False)
-        assert_array_equal(parts_of(words.sum()), [NARROW_ROWS, NARROW_ROWS * levels, NARROW_ROWS * g])
+        words = rounded(np.full(PACKED_ROWS, g), np.full(PACKED_ROWS, levels), False)
+        assert_array_equal(parts_of(words.sum()), [PACKED_ROWS, PACKED_ROWS * levels, PACKED_ROWS * g])
 
 
 @pytest.mark.parametrize("form", [FLAT, NARROW, WIDE])
 @pytest.mark.parametrize("n_columns", [1, 3, 8, 9, 17] if COMPILED else [1, 9])
 def test_histograms_are_sums_by_bin(n_columns, form):
-    n_rows = (NARROW_ROWS if form == NARROW else 2 * NARROW_ROWS + 5) if COMPILED else 60
+    n_rows = (NARROW_ROWS if form == NARROW else 2 * PACKED_ROWS + 5) if COMPILED else 60
     rng = np.random.default_rng(n_columns)
     X = rng.integers(0, [2 + 40 * (j % 7) for j in range(n_columns)], size=(n_rows, n_columns)).astype(float)
     table, _, _ = table_of(X)
@@ -87,7 +88,7 @@ def test_histograms_are_sums_by_bin(n_columns, form):
 
 
 @pytest.mark.parametrize("flat", [True, False])
-@pytest.mark.parametrize("n_part", [20, 8000, 9000] if COMPILED else [20])
+@pytest.mark.parametrize("n_part", [20, 4000, 5000] if COMPILED else [20])
 def test_a_node_without_one_child_is_the_other(flat, n_part):
     """The smaller child is left out. Words of a large node hold other things than those of its children."""
     n_rows = 3 * NARROW_ROWS if COMPILED else 60
@@ -97,8 +98,8 @@ def test_a_node_without_one_child_is_the_other(flat, n_part):
     g = rng.integers(-4095, 4096, size=n_rows).astype(float)
     h = np.ones(n_rows) if flat else rng.integers(4096, size=n_rows).astype(float)
     words, rows = rounded(g, h, flat), rng.permutation(n_rows)[: n_rows - 7].astype(np.uint32)
-    if not flat and n_part == 8000:
-        rows = rows[:12000]  # both parts are small, both together are not
+    if not flat and n_part == 4000:
+        rows = rows[:7500]  # both parts are small, both together are not
     forms = [form_of(flat, n) for n in (n_part, rows.size, rows.size - n_part)]
     parts = rows[:n_part], rows, rows[n_part:]
     part, whole, expected = (summed(form, table, words, own, 0) for form, own in zip(forms, parts, strict=True))

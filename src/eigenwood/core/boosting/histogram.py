@@ -5,7 +5,7 @@ All sums of a bin go by one addition, in one word. A gradient and a hessian are 
     bits   63 …                  26           25 … 0
     FLAT   Σ gradient                         rows            where every hessian is 1
     bits   63 … 38          37 … 13          12 … 0
-    NARROW Σ gradient       Σ hessian        rows             of at most 8,191 rows, at 13 and 12 bits
+    NARROW Σ gradient       Σ hessian        rows             of at most 4,096 rows, at 13 and 12 bits
     bits   63 … 0                   63 … 32           31 … 0
     WIDE   Σ gradient               Σ hessian         rows    of more: two words
 
@@ -21,7 +21,8 @@ from eigenwood.compiling import njit_forceinline, njit_no_refcount
 from eigenwood.core.distinct import splitmix64
 
 FLAT, NARROW, WIDE = range(3)  # what the words of a leaf hold
-NARROW_ROWS = 8191  # whose sums a word can hold: so many times 4,095 are less than 2²⁵
+NARROW_ROWS = 4096  # whose sums a word can hold twice, as it must where what is missing is added to the left side
+PACKED_ROWS = 8191  # whose sums a word can hold once: so many times 4,095 are less than 2²⁵
 FLAT_ROWS = 1 << 25  # whose number a word can hold twice beside gradients
 FLAT_SHIFT, FLAT_MASK = np.int64(26), np.int64((1 << 26) - 1)
 GRADIENT_SHIFT, HESSIAN_SHIFT = np.int64(38), np.int64(13)
@@ -144,7 +145,7 @@ def add_to_histogram(form, codes, group, words, rows, first, last, bin_start, pa
     """
     first_column = 8 * group
     n_columns = min(8, bin_start.size - 1 - first_column)
-    step = NARROW_ROWS if form == WIDE else last - first
+    step = PACKED_ROWS if form == WIDE else last - first
     for start in range(first, last, step):
         add_packed(codes[group], words, rows, start, min(start + step, last), n_columns, packed)
         spill(form, packed, bin_start, first_column, n_columns, is_new and start == first, out)
