@@ -11,7 +11,6 @@ from eigenwood.core.boosting.histogram import (
     FLAT_ROWS,
     NARROW,
     NARROW_ROWS,
-    PACKED_ROWS,
     WIDE,
     add_to_histogram,
     bins_of,
@@ -47,8 +46,8 @@ def summed(form, table, words, rows, group):
     first, last = bins_of(table.bin_start, group)
     out[: 2 if form == WIDE else 1, first:last] = 99
     n = rows.size - rows.size // 3
-    add_to_histogram(form, table.codes, group, words, rows, 0, n, table.bin_start, packed, True, out)
-    add_to_histogram(form, table.codes, group, words, rows, n, rows.size, table.bin_start, packed, False, out)
+    add_to_histogram(form, table.codes, group, words, rows[:n], table.bin_start, packed, True, out)
+    add_to_histogram(form, table.codes, group, words, rows[n:], table.bin_start, packed, False, out)
     assert not packed.any()
     return out
 
@@ -64,14 +63,14 @@ def test_as_many_rows_as_a_word_can_hold_do_not_overflow_it():
     """Gradients and hessians as large as they get, of both signs, also where -levels is rounded down."""
     levels = float((1 << BITS) - 1)
     for g in (levels, -levels - 1.0):
-        words = rounded(np.full(PACKED_ROWS, g), np.full(PACKED_ROWS, levels), False)
-        assert_array_equal(parts_of(words.sum()), [PACKED_ROWS, PACKED_ROWS * levels, PACKED_ROWS * g])
+        words = rounded(np.full(NARROW_ROWS, g), np.full(NARROW_ROWS, levels), False)
+        assert_array_equal(parts_of(words.sum()), [NARROW_ROWS, NARROW_ROWS * levels, NARROW_ROWS * g])
 
 
 @pytest.mark.parametrize("form", [FLAT, NARROW, WIDE])
 @pytest.mark.parametrize("n_columns", [1, 3, 8, 9, 17] if COMPILED else [1, 9])
 def test_histograms_are_sums_by_bin(n_columns, form):
-    n_rows = (NARROW_ROWS if form == NARROW else 2 * PACKED_ROWS + 5) if COMPILED else 60
+    n_rows = (NARROW_ROWS if form == NARROW else 2 * NARROW_ROWS + 5) if COMPILED else 60
     rng = np.random.default_rng(n_columns)
     X = rng.integers(0, [2 + 40 * (j % 7) for j in range(n_columns)], size=(n_rows, n_columns)).astype(float)
     table, _, _ = table_of(X)

@@ -21,8 +21,7 @@ from eigenwood.compiling import njit_forceinline, njit_no_refcount
 from eigenwood.core.distinct import splitmix64
 
 FLAT, NARROW, WIDE = range(3)  # what the words of a leaf hold
-NARROW_ROWS = 4096  # whose sums a word can hold twice, as it must where what is missing is added to the left side
-PACKED_ROWS = 8191  # whose sums a word can hold once: so many times 4,095 are less than 2²⁵
+NARROW_ROWS = 4096  # whose sums a word can hold; and their number twice, where what is missing is added to the total
 FLAT_ROWS = 1 << 25  # whose number a word can hold twice beside gradients
 FLAT_SHIFT, FLAT_MASK = np.int64(26), np.int64((1 << 26) - 1)
 GRADIENT_SHIFT, HESSIAN_SHIFT = np.int64(38), np.int64(13)
@@ -138,17 +137,17 @@ def spill(form, packed, bin_start, first_column, n_columns, is_new, out):
 
 
 @njit_no_refcount
-def add_to_histogram(form, codes, group, words, rows, first, last, bin_start, packed, is_new, out):
+def add_to_histogram(form, codes, group, words, rows, bin_start, packed, is_new, out):
     """Add rows to the histograms of the columns of one group, or begin these with them.
 
     ``out`` is (1, n_bins), or (2, n_bins) if ``WIDE``.
     """
     first_column = 8 * group
     n_columns = min(8, bin_start.size - 1 - first_column)
-    step = PACKED_ROWS if form == WIDE else last - first
-    for start in range(first, last, step):
-        add_packed(codes[group], words, rows, start, min(start + step, last), n_columns, packed)
-        spill(form, packed, bin_start, first_column, n_columns, is_new and start == first, out)
+    step = NARROW_ROWS if form == WIDE else rows.size
+    for start in range(0, rows.size, step):
+        add_packed(codes[group], words, rows, start, min(start + step, rows.size), n_columns, packed)
+        spill(form, packed, bin_start, first_column, n_columns, is_new and start == 0, out)
 
 
 @njit_no_refcount

@@ -74,10 +74,8 @@ def histogram_task(table, rows, histograms, leaves, job, thread, task):
     out = histograms.slots[leaves[leaf, SLOT]] if thread == 0 else histograms.partial[thread]
     is_new = histograms.stamp[thread, group] != job[NUMBER]
     histograms.stamp[thread, group] = job[NUMBER]
-    order, packed = rows.order[leaves[leaf, SIDE]], histograms.packed[thread]
-    add_to_histogram(
-        form, table.codes, group, rows.words, order, first, last, table.bin_start, packed, is_new, out
-    )  # fmt: skip
+    own, packed = rows.order[leaves[leaf, SIDE], first:last], histograms.packed[thread]
+    add_to_histogram(form, table.codes, group, rows.words, own, table.bin_start, packed, is_new, out)
 
 
 @njit_no_refcount
@@ -94,12 +92,10 @@ def join_histograms(table, histograms, form, slot, number, n_threads):
 @njit_no_refcount
 def count_for_search(b, thread, group, leaf):
     """Fill the histogram of a leaf, for one group of columns."""
-    leaves, bin_start = b.leaves.whole, b.table.bin_start
-    out, order = b.histograms.slots[leaves[leaf, SLOT]], b.rows.order[leaves[leaf, SIDE]]
-    add_to_histogram(
-        leaf_form(b.job.whole, leaves, leaf), b.table.codes, group, b.rows.words, order, leaves[leaf, START],
-        leaves[leaf, END], bin_start, b.histograms.packed[thread], True, out,
-    )  # fmt: skip
+    leaves, table, packed = b.leaves.whole, b.table, b.histograms.packed[thread]
+    out, form = b.histograms.slots[leaves[leaf, SLOT]], leaf_form(b.job.whole, leaves, leaf)
+    own = b.rows.order[leaves[leaf, SIDE], leaves[leaf, START] : leaves[leaf, END]]
+    add_to_histogram(form, table.codes, group, b.rows.words, own, table.bin_start, packed, True, out)
 
 
 @njit_no_refcount

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eigenwood.core.boosting.histogram import NARROW_ROWS, PACKED_ROWS
+from eigenwood.core.boosting.histogram import NARROW_ROWS
 from eigenwood.core.boosting.types import LIST_WORDS, MOST_BINS, PER_WORD, BoostParams, BoostTable
 from eigenwood.core.crew import new_crew
 from eigenwood.core.memory import lazy_zeros
 
 HISTOGRAM_BYTES = 1 << 28  # that histograms of open nodes may take
-BLOCK = 2 * PACKED_ROWS  # rows of a leaf that are one task, where tasks have something of their own to write to
+BLOCK = 4 * NARROW_ROWS  # rows of a leaf that are one task, where tasks have something of their own to write to
 ROW_BLOCK = 4096  # rows that are one task elsewhere
 SHARED_ROWS = 4096  # of a leaf are shared out by blocks where there are fewer groups of columns than threads
 N_JOB, N_REAL = 16, 9
