@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from eigenwood.core.sorting import RUN, sorted_order
+from eigenwood.core.sorting import RUN, sorted_numbers, sorted_order
 
 LENGTHS = (0, 1, 2, RUN - 1, RUN, RUN + 1, 2 * RUN, 2 * RUN + 1, 3 * RUN, 4 * RUN, 5 * RUN + 3, 8 * RUN + 1)
 
@@ -38,3 +38,24 @@ def test_same_as_numpy(keys):
 def test_what_is_sorted_stays_as_it_is(length):
     keys = np.sort(np.random.default_rng(length).integers(4, size=length).astype(float))
     assert_array_equal(sorted_order(keys), np.arange(length))
+
+
+FLOATS = st.one_of(
+    st.floats(),
+    st.sampled_from([0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 5e-324, -5e-324]),
+)
+
+
+@given(st.lists(FLOATS, max_size=60))
+def test_numbers_are_in_numpys_order_without_the_missing_ones(values):
+    column = np.array(values, dtype=np.float64)
+    before = column.copy()
+    expected = np.sort(column[~np.isnan(column)])
+    assert_array_equal(sorted_numbers(column), expected)
+    assert_array_equal(column, before)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+def test_many_numbers_of_any_size_are_in_order(scale):
+    column = scale * np.random.default_rng(1).standard_cauchy(3000)
+    assert_array_equal(sorted_numbers(column), np.sort(column))

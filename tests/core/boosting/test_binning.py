@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from eigenwood.core.boosting.binning import boost_table, category_bins, column_cuts, last_of_bins, learn_cuts
+from eigenwood.core.boosting.binning import boost_table, category_bins, learn_cuts
+from eigenwood.core.boosting.columns import code_weights, column_cuts, last_of_bins
 from tests.core.boosting.cases import NONE, table_of
 from tests.naive import boosting as naive
 
@@ -148,3 +149,19 @@ def test_a_number_that_only_later_rows_miss_has_a_bin_of_its_own(n_values):
         bins = bins_of(table, j)
         assert table.missing[j] == table.n_bins[j] - 1 == bins[-1] == bins[-2]
         assert bins[:-2].max() == table.missing[j] - 1
+
+
+@pytest.mark.parametrize("n_values", [2, 40, 5000])
+def test_whole_numbers_are_counted_to_the_cuts_of_sorted_ones(n_values):
+    """Half a step further all are fractions: then they are sorted."""
+    values = np.random.default_rng(n_values).integers(-n_values, n_values, size=3000).astype(float)
+    cuts = column_cuts(values, NONE, 255)
+    assert_array_equal(cuts, column_cuts(values + 0.5, NONE, 255) - 0.5)
+    assert_array_equal(cuts[:254], naive.cuts_of(values.tolist(), [1.0] * values.size, 255))
+
+
+def test_weights_of_codes_are_those_of_their_rows():
+    rng = np.random.default_rng(7)
+    codes, weights = rng.integers(200, size=1003).astype(np.uint8), rng.integers(1, 9, size=1003).astype(float)
+    assert_array_equal(code_weights(codes, weights, 200), np.bincount(codes, weights, minlength=200))
+    assert_array_equal(code_weights(codes, NONE, 200), np.bincount(codes, minlength=200))

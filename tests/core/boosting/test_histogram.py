@@ -13,6 +13,7 @@ from eigenwood.core.boosting.histogram import (
     NARROW_ROWS,
     WIDE,
     add_to_histogram,
+    bins_of,
     form_of,
     subtract,
     sums_in,
@@ -40,9 +41,13 @@ def parts_of(words, form=NARROW):
 
 
 def summed(form, table, words, rows, group):
-    """Return the histograms of one group of columns."""
+    """Return the histograms of one group of columns: new ones, where others stood, and more rows added to them."""
     out, packed = np.zeros((2, int(table.bin_start[-1])), dtype=np.int64), np.zeros(2048, dtype=np.int64)
-    add_to_histogram(form, table.codes, group, words, rows, 0, rows.size, table.bin_start, packed, out)
+    first, last = bins_of(table.bin_start, group)
+    out[: 2 if form == WIDE else 1, first:last] = 99
+    n = rows.size - rows.size // 3
+    add_to_histogram(form, table.codes, group, words, rows[:n], table.bin_start, packed, True, out)
+    add_to_histogram(form, table.codes, group, words, rows[n:], table.bin_start, packed, False, out)
     assert not packed.any()
     return out
 

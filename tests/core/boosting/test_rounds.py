@@ -5,7 +5,9 @@ import pytest
 from numba import config
 from numpy.testing import assert_allclose, assert_array_equal
 
+from eigenwood.core.boosting.histogram import NARROW_ROWS
 from eigenwood.core.boosting.rounds import BoostingRun
+from eigenwood.core.boosting.types import N_ROWS as NODE_ROWS
 from eigenwood.core.crew import taken_task
 from tests.core.boosting.cases import (
     LOSSES,
@@ -330,3 +332,13 @@ def test_a_helper_without_memory_ends_the_rounds_with_its_error(monkeypatch):
     X, y = data(N_ROWS)
     with pytest.raises(MemoryError, match="for a leaf"):  # many rounds, as a helper may come late
         boost(X, y, n_rounds=3000 if COMPILED else 20, n_threads=2, **settings_of("squared"))
+
+
+def test_missing_numbers_are_counted_beside_all_others_in_nodes_of_any_size():
+    """Behind the last bin stands the total; with the missing ones that is more rows than the node has."""
+    n_rows = 4 * NARROW_ROWS if COMPILED else 300
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(n_rows, 2))
+    X[rng.random(n_rows) < 0.4, 0] = np.nan
+    found = boost(X, (X[:, 1] > 0).astype(float), n_rounds=1, **settings_of("logistic", max_leaves=40))
+    assert found.nodes.whole[:, NODE_ROWS].min() > 0

@@ -18,8 +18,10 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.compiling import njit
+from eigenwood.core.boosting.columns import code_weights, codes_of, column_cuts, take_place, write_rare
 from eigenwood.core.boosting.types import MOST_BINS, PER_WORD, BoostTable
 from eigenwood.core.distinct import splitmix64
+from eigenwood.core.memory import lazy_zeros
 from eigenwood.core.threads import results_of
 from eigenwood.core.tree.binning import copy_columns
 
@@ -27,8 +29,6 @@ LARGEST = float(np.finfo(np.float64).max)
 PADDING = 16  # bins of a column are filled up to a multiple of this
 RARE_SHARE = 0.5  # a column may share its place if at most this share of its rows is rare
 COLUMNS_AT_ONCE = 8  # a row's numbers stand side by side in a line of the cache
-STRIP = 256  # searches side by side
-MOST_TRIED = 32  # shared columns that are tried for another feature
 EQUAL_WEIGHTS = np.empty(0)
 NO_BINS = np.empty(0, dtype=np.int64)
 END = np.array([LARGEST])  # behind the last cut of a feature
@@ -57,46 +57,6 @@ class FeatureCuts(NamedTuple):
 
 
 # ---- what bins are -------------------------------------------------------------------------------------------------
-
-
-def column_cuts(values: np.ndarray, weights: np.ndarray, max_bins: int) -> np.ndarray:
-    """Return the cuts between the bins of a column of numbers; weights are empty if all are 1."""
-    ordered = np.sort(values)  # missing ones come last
-    distinct, counts = distinct_values(ordered)
-    if distinct.size > max_bins:
-        if weights.size > 0:
-            counts = np.bincount(np.searchsorted(distinct, values[values == values]), weights[values == values])
-        last = last_of_bins(counts, max_bins)
-    else:
-        last = np.arange(distinct.size)
-    return middles(distinct, last[:-1])
-
-
-def distinct_values(ordered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct numbers of a sorted column, and how often each occurs."""
-    numbers = ordered[: np.searchsorted(ordered, np.nan)]  # missing ones are sorted behind all others
-    if numbers.size == 0:
-        return numbers, numbers
-    changes = np.flatnonzero(numbers[1:] != numbers[:-1])
-    ends = np.empty(changes.size + 2, dtype=np.int64)  # where each value ends, and where the first begins
-    ends[0], ends[1:-1], ends[-1] = -1, changes, numbers.size - 1
-    return numbers[ends[1:]], (ends[1:] - ends[:-1]).astype(np.float64)
-
-
-def last_of_bins(counts: np.ndarray, n_bins: int) -> np.ndarray:
-    """Return the last value of each bin, so that bins have about the same weight."""
-    up_to = np.cumsum(counts)
-    bins = np.minimum(np.ceil(up_to * n_bins / up_to[-1]), n_bins)  # rounding may lead beyond the last one
-    is_last = np.ones(bins.size, dtype=bool)
-    is_last[:-1] = bins[1:] != bins[:-1]
-    return np.flatnonzero(is_last)
-
-
-def middles(distinct: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Return the middle between each of these values and the next; the value itself if there is no number between."""
-    below, above = distinct[last], distinct[last + 1]
-    middle = 0.5 * below + 0.5 * above
-    return np.where((below <= middle) & (middle < above), middle, below)
 
 
 def category_bins(counts: np.ndarray, max_bins: int) -> np.ndarray:
@@ -162,42 +122,16 @@ def dense_columns(X, first: int, last: int) -> np.ndarray:
 
 def coded_column(values: np.ndarray, cuts: FeatureCuts, j: int, weights: np.ndarray) -> BinnedColumn:
     """Return a column as bytes; weights are empty if all are 1."""
-    codes = np.empty(values.size, dtype=np.uint8)
     bins = cuts.bin_of_category[cuts.category_start[j] : cuts.category_start[j + 1]]
     if bins.size > 0:
-        codes[:] = bins[values.astype(np.int64)]
+        codes = bins[values.astype(np.int64)].astype(np.uint8)
         n_bins, missing = int(bins.max()) + 1, -1
     else:
         own = cuts.cuts[cuts.start[j] : cuts.start[j + 1] - 1]
-        write_codes(values, own, codes)
-        may_miss = cuts.may_miss[j] or codes.max() > own.size  # perhaps in validation only
+        codes, has_missing = codes_of(values, own)
+        may_miss = cuts.may_miss[j] or has_missing  # perhaps in validation only
         n_bins, missing = own.size + 1 + may_miss, own.size + 1 if may_miss else -1
-    counts = np.bincount(codes, weights if weights.size else None, minlength=n_bins)
-    return BinnedColumn(codes, counts, n_bins, missing)
-
-
-def write_codes(values: np.ndarray, cuts: np.ndarray, codes: np.ndarray) -> None:
-    """Write how many cuts lie below each value; a missing one gets the number after the last bin."""
-    n_steps = int(cuts.size).bit_length()
-    padded = np.full((1 << n_steps) - 1, np.inf)
-    padded[: cuts.size] = cuts
-    search_by_halves(values, padded, n_steps, cuts.size + 1, codes)
-
-
-@njit
-def search_by_halves(values, cuts, n_steps, missing, codes):
-    """Write how many cuts lie below each value, for 2ⁿ - 1 cuts: all searches of a strip go step by step."""
-    low = np.empty(STRIP, dtype=np.int64)
-    for start in range(0, values.size, STRIP):
-        own = values[start : start + STRIP]
-        for i in range(own.size):
-            low[i] = 0
-        for step in range(n_steps - 1, -1, -1):
-            half = np.int64(1 << step)
-            for i in range(own.size):
-                low[i] += half if cuts[low[i] + half - 1] < own[i] else 0
-        for i in range(own.size):
-            codes[start + i] = low[i] if own[i] == own[i] else missing
+    return BinnedColumn(codes, code_weights(codes, weights, n_bins), n_bins, missing)
 
 
 def boost_table(
@@ -220,7 +154,7 @@ def boost_table(
                 own = columns[j].codes
             else:
                 common[j], first_code[j] = columns[j].counts.argmax(), width
-                own |= rare_codes(columns[j].n_bins, int(common[j]), width)[columns[j].codes]
+                write_rare(columns[j].codes, rare_codes(columns[j].n_bins, int(common[j]), width), own)
                 width += columns[j].n_bins - 1
         write_bytes(own, at % PER_WORD, codes[at // PER_WORD])
         widths.append(width)
@@ -241,29 +175,19 @@ def boost_table(
 
 def shared_columns(columns: list[BinnedColumn], n_categories: np.ndarray) -> list[list[int]]:
     """Return the features that each column of the table holds: several where no row has a rare code of two."""
-    alone, places = [], []  # features of a column; which rows are taken, and how many codes
-    rare = {
-        j: np.flatnonzero(column.codes != column.counts.argmax())
-        for j, column in enumerate(columns)
-        if n_categories[j] < 0 and may_share(column)
-    }
-    shared: list[tuple[list[int], np.ndarray, list[int]]] = []  # features, rows that are taken, codes and taken rows
-    for j in sorted(rare, key=lambda j: columns[j].counts.max() - columns[j].counts.sum()):
-        n_codes = columns[j].n_bins - 1
-        for place in shared[-MOST_TRIED:]:
-            features, taken, used = place
-            has_room = used[0] + n_codes <= MOST_BINS and used[1] + rare[j].size <= taken.size
-            if has_room and not taken[rare[j]].any():
-                break
-        else:
-            features, taken, used = [], np.zeros(columns[j].codes.size, dtype=bool), [1, 0]
-            shared.append((features, taken, used))
-        features.append(j)
-        taken[rare[j]] = True
-        used[0], used[1] = used[0] + n_codes, used[1] + rare[j].size
-    alone = [[j] for j in range(len(columns)) if j not in rare]
-    places = [sorted(features) for features, _, _ in shared]
-    return sorted(alone + places)
+    able = [j for j, column in enumerate(columns) if n_categories[j] < 0 and may_share(column)]
+    n_rows = columns[0].codes.size
+    taken = lazy_zeros((len(able), n_rows), np.uint8)  # rows that have a rare code of a feature of a shared column
+    n_taken, n_codes = np.zeros(len(able), dtype=np.int64), np.zeros(len(able), dtype=np.int64)
+    shared = list[list[int]]()
+    for j in sorted(able, key=lambda j: columns[j].counts.max() - columns[j].counts.sum()):
+        common = columns[j].counts.argmax()
+        place = take_place(columns[j].codes, common, columns[j].n_bins - 1, len(shared), taken, n_taken, n_codes)
+        if place == len(shared):
+            shared.append([])
+        shared[place].append(j)
+    alone = [[j] for j in range(len(columns)) if j not in set(able)]
+    return sorted(alone + [sorted(features) for features in shared])
 
 
 def may_share(column: BinnedColumn) -> bool:

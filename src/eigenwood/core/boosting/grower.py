@@ -22,6 +22,7 @@ from eigenwood.core.boosting.types import GAIN as NODE_GAIN
 from eigenwood.core.boosting.workspace import (
     BIN,
     BLOCK,
+    BLOCK_ROWS,
     COUNT,
     COUNTED,
     DEPTH,
@@ -51,6 +52,7 @@ from eigenwood.core.boosting.workspace import (
     REDUCED,
     ROOT,
     SEARCH,
+    SHARED_ROWS,
     SIDE,
     SLOT,
     START,
@@ -165,9 +167,10 @@ def give_slot_back(b, leaf):
 def count_rows(b, leaf):
     """Fill the histogram of a leaf from its rows."""
     n_rows = b.leaves.whole[leaf, END] - b.leaves.whole[leaf, START]
-    b.job.whole[LEAF] = leaf
     n_groups, n_columns = b.table.codes.shape[0], b.table.bin_start.size - 1
-    run_job(b, HISTOGRAM, -(-n_rows // BLOCK) * n_groups, n_rows * n_columns // 5)
+    size = min(BLOCK, max(-(-n_rows // b.job.whole[N_THREADS]), SHARED_ROWS // 2))
+    b.job.whole[LEAF], b.job.whole[BLOCK_ROWS] = leaf, size
+    run_job(b, HISTOGRAM, -(-n_rows // size) * n_groups, n_rows * n_columns // 5)
     slot, number, n_threads = b.leaves.whole[leaf, SLOT], b.job.whole[NUMBER], b.job.whole[N_THREADS]
     join_histograms(b.table, b.histograms, leaf_form(b.job.whole, b.leaves.whole, leaf), slot, number, n_threads)
 
@@ -338,6 +341,12 @@ def partition(b, leaf):
 
 
 @njit_no_refcount
+def shared_rows(b):
+    """Return from how many rows on those of a leaf are shared out; few groups of columns are nothing to share."""
+    return SHARED_ROWS if b.table.codes.shape[0] < b.job.whole[N_THREADS] else BLOCK
+
+
+@njit_no_refcount
 def look_at_children(b, leaf, new_leaf, seed, n_open):
     """Find the best splits of two siblings, of which the first has the parent's histogram, if that was kept."""
     whole = b.leaves.whole
@@ -355,7 +364,7 @@ def look_at_children(b, leaf, new_leaf, seed, n_open):
     else:
         whole[large, SLOT] = parent
     take_slot(b, small)
-    is_large = whole[small, END] - whole[small, START] > BLOCK  # so that its rows are shared out by blocks
+    is_large = whole[small, END] - whole[small, START] > shared_rows(b)  # so that its rows are shared out by blocks
     if is_large:
         count_rows(b, small)
     want_splits(b, leaf, new_leaf, left, right)

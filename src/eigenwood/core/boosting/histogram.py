@@ -21,7 +21,7 @@ from eigenwood.compiling import njit_forceinline, njit_no_refcount
 from eigenwood.core.distinct import splitmix64
 
 FLAT, NARROW, WIDE = range(3)  # what the words of a leaf hold
-NARROW_ROWS = 4096  # whose sums a word can hold
+NARROW_ROWS = 4096  # whose sums a word can hold; and their number twice, where what is missing is added to the total
 FLAT_ROWS = 1 << 25  # whose number a word can hold twice beside gradients
 FLAT_SHIFT, FLAT_MASK = np.int64(26), np.int64((1 << 26) - 1)
 GRADIENT_SHIFT, HESSIAN_SHIFT = np.int64(38), np.int64(13)
@@ -116,34 +116,38 @@ def add_packed(codes, words, rows, first, last, n_columns, packed):
 
 
 @njit_no_refcount
-def spill(form, packed, bin_start, first_column, n_columns, out):
-    """Add the words of some columns to a histogram, and leave zeros."""
+def spill(form, packed, bin_start, first_column, n_columns, is_new, out):
+    """Add the words of some columns to a histogram, or begin it with them, and leave zeros."""
     for k in range(n_columns):
         first = bin_start[first_column + k]
         n = bin_start[first_column + k + 1] - first
         own, firsts = packed[256 * k : 256 * k + n], out[0, first : first + n]
         if form != WIDE:
             for b in range(n):
-                firsts[b] += own[b]
+                firsts[b] = own[b] if is_new else firsts[b] + own[b]
                 own[b] = 0
             continue
         seconds = out[1, first : first + n]
         for b in range(n):
             count, hessian, gradient = sums_in(NARROW, own[b], np.int64(0))
-            firsts[b] += gradient
-            seconds[b] += (hessian << WIDE_SHIFT) + count
+            one, other = gradient, (hessian << WIDE_SHIFT) + count
+            firsts[b] = one if is_new else firsts[b] + one
+            seconds[b] = other if is_new else seconds[b] + other
             own[b] = 0
 
 
 @njit_no_refcount
-def add_to_histogram(form, codes, group, words, rows, first, last, bin_start, packed, out):
-    """Add rows to the histograms of the columns of one group; ``out`` is (1, n_bins), or (2, n_bins) if ``WIDE``."""
+def add_to_histogram(form, codes, group, words, rows, bin_start, packed, is_new, out):
+    """Add rows to the histograms of the columns of one group, or begin these with them.
+
+    ``out`` is (1, n_bins), or (2, n_bins) if ``WIDE``.
+    """
     first_column = 8 * group
     n_columns = min(8, bin_start.size - 1 - first_column)
-    step = NARROW_ROWS if form == WIDE else last - first
-    for start in range(first, last, step):
-        add_packed(codes[group], words, rows, start, min(start + step, last), n_columns, packed)
-        spill(form, packed, bin_start, first_column, n_columns, out)
+    step = NARROW_ROWS if form == WIDE else rows.size
+    for start in range(0, rows.size, step):
+        add_packed(codes[group], words, rows, start, min(start + step, rows.size), n_columns, packed)
+        spill(form, packed, bin_start, first_column, n_columns, is_new and start == 0, out)
 
 
 @njit_no_refcount

@@ -301,6 +301,8 @@ class BoostingRun:
             table, target, params, constraints, alphas, rows, histograms, scan, leaves, job, nodes
         )  # fmt: skip
         self._most_nodes = 2 * max_leaves - 1
+        own = self._weights()
+        self._totals = np.array([own[:n_train].sum(), max(own[n_train:].sum(), TINY)])
 
     def start(self, scores: np.ndarray) -> np.ndarray:
         """Begin at scores, (n_outputs, n_rows); return the mean losses of training and validation rows."""
@@ -345,8 +347,7 @@ class BoostingRun:
 
     def _means(self, sums: np.ndarray) -> np.ndarray:
         """Return mean losses of training and validation rows from their sums; 0 where there are no rows."""
-        weights, n_train = self._weights(), int(self.work.job.whole[N_TRAIN])
-        return sums / np.array([weights[:n_train].sum(), max(weights[n_train:].sum(), TINY)])
+        return sums / self._totals
 
 
 def new_nodes(n_trees: int, most_nodes: int) -> BoostNodes:

@@ -25,6 +25,7 @@ from eigenwood.core.boosting.split import (
     largest_gain,
     order_categories,
     place_of,
+    reaches,
     write_bounded_gains,
     write_category_sums,
     write_gains,
@@ -32,7 +33,7 @@ from eigenwood.core.boosting.split import (
     write_sums,
 )
 from eigenwood.core.boosting.workspace import (
-    BLOCK,
+    BLOCK_ROWS,
     COUNT,
     COUNTED,
     END,
@@ -66,16 +67,15 @@ def leaf_form(job, leaves, leaf):
 @njit_no_refcount
 def histogram_task(table, rows, histograms, leaves, job, thread, task):
     """Add a block of a leaf's rows to the histograms of one group of columns; those of the leader are the leaf's."""
-    n_groups = table.codes.shape[0]
-    group, block, leaf = task % n_groups, task // n_groups, job[LEAF]
-    first, form = leaves[leaf, START] + block * BLOCK, leaf_form(job, leaves, leaf)
-    last = min(first + BLOCK, leaves[leaf, END])
+    n_groups, n_rows = table.codes.shape[0], job[BLOCK_ROWS]
+    group, leaf = task % n_groups, job[LEAF]
+    first, form = leaves[leaf, START] + task // n_groups * n_rows, leaf_form(job, leaves, leaf)
+    last = min(first + n_rows, leaves[leaf, END])
     out = histograms.slots[leaves[leaf, SLOT]] if thread == 0 else histograms.partial[thread]
-    if histograms.stamp[thread, group] != job[NUMBER]:
-        histograms.stamp[thread, group] = job[NUMBER]
-        clear(out, form, table.bin_start, group)
-    order, packed = rows.order[leaves[leaf, SIDE]], histograms.packed[thread]
-    add_to_histogram(form, table.codes, group, rows.words, order, first, last, table.bin_start, packed, out)
+    is_new = histograms.stamp[thread, group] != job[NUMBER]
+    histograms.stamp[thread, group] = job[NUMBER]
+    own, packed = rows.order[leaves[leaf, SIDE], first:last], histograms.packed[thread]
+    add_to_histogram(form, table.codes, group, rows.words, own, table.bin_start, packed, is_new, out)
 
 
 @njit_no_refcount
@@ -92,14 +92,10 @@ def join_histograms(table, histograms, form, slot, number, n_threads):
 @njit_no_refcount
 def count_for_search(b, thread, group, leaf):
     """Fill the histogram of a leaf, for one group of columns."""
-    leaves, bin_start = b.leaves.whole, b.table.bin_start
-    out, order = b.histograms.slots[leaves[leaf, SLOT]], b.rows.order[leaves[leaf, SIDE]]
-    form = leaf_form(b.job.whole, leaves, leaf)
-    clear(out, form, bin_start, group)
-    add_to_histogram(
-        form, b.table.codes, group, b.rows.words, order, leaves[leaf, START], leaves[leaf, END], bin_start,
-        b.histograms.packed[thread], out,
-    )  # fmt: skip
+    leaves, table, packed = b.leaves.whole, b.table, b.histograms.packed[thread]
+    out, form = b.histograms.slots[leaves[leaf, SLOT]], leaf_form(b.job.whole, leaves, leaf)
+    own = b.rows.order[leaves[leaf, SIDE], leaves[leaf, START] : leaves[leaf, END]]
+    add_to_histogram(form, table.codes, group, b.rows.words, own, table.bin_start, packed, True, out)
 
 
 @njit_no_refcount
@@ -123,7 +119,10 @@ def search_task(b, thread, group):
     The rows of the leaf COUNTED are counted; the leaf REDUCED has the histogram of its parent, and keeps what is left
     without its sibling.
     """
-    job = b.job.whole
+    job, most = b.job.whole, b.scan.most[thread]
+    if b.scan.stamp[thread, 0] != job[NUMBER]:
+        b.scan.stamp[thread, 0] = job[NUMBER]
+        most[0] = most[1] = NO_GAIN
     if job[COUNTED] != NOBODY:
         count_for_search(b, thread, group, job[COUNTED])
     if job[REDUCED] != NOBODY:
@@ -142,6 +141,7 @@ def find_cut(b, thread, group, which, leaf):
     total, best, chosen = (own[COUNT], own[HESSIAN], own[GRADIENT]), np.int64(0), -1
     words = words_of(form, np.int64(total[0]), np.int64(total[1]), np.int64(total[2]))
     nothing, rows_in = (np.int64(0), np.int64(0)), 1 if form == WIDE else 0
+    known = scan.most[thread, which : which + 1]  # by this thread, of other groups too: what gains less is not chosen
     found[0] = NO_GAIN
     for f in table.features[table.feature_start[group] : table.feature_start[group + 1]]:
         if not is_wanted(b, which, leaf, f):
@@ -155,17 +155,18 @@ def find_cut(b, thread, group, which, leaf):
             for k in range(rows_in + 1):
                 write_sums(histogram[k], first, n_bins, table.common[f], words[k], sums[k])
         rest, turn = nothing, 0
-        most = most_gained(b, form, sums, n_bins, nothing, own, f, gains[0])
+        most = most_gained(b, form, sums, n_bins, nothing, own, f, known[0], gains[0])
         if table.missing[f] >= 0:
             rest = (words[0] - sums[0, n_bins - 2], words[1] - sums[1, n_bins - 2])
             if rest[rows_in] != 0:
-                other = most_gained(b, form, sums, n_bins, rest, own, f, gains[1])
+                other = most_gained(b, form, sums, n_bins, rest, own, f, known[0], gains[1])
                 most, turn = max(most, other), 1 if other > most else 0
         if most == 0 or most < best or (most == best and f > chosen):
             continue
         best, chosen, more = most, f, rest if turn == 1 else nothing
         at = place_of(gains[turn], best)
         found[0] = gains[turn, at]
+        known[0] = max(known[0], found[0])
         found[1], found[2], found[3] = sums_in(form, sums[0, at] + more[0], sums[1, at] + more[1])
         # missing numbers go where that gains most; where there are none, to the heavier side
         left = turn == 1 if rest[rows_in] != 0 else 2.0 * found[1] > total[0]
@@ -184,13 +185,18 @@ def is_wanted(b, which, leaf, f):
 
 
 @njit_no_refcount
-def most_gained(b, form, sums, n_bins, more, own, f, gains):
-    """Write the gains of all cuts of a feature at a leaf, within bounds if there are any; return the largest's bits."""
+def most_gained(b, form, sums, n_bins, more, own, f, known, gains):
+    """Write the gains of all cuts of a feature at a leaf, within bounds if there are any; return the largest's bits.
+
+    If all are less than a known one, they need not be written, and 0 may be returned.
+    """
     params, l2, least_h = b.params, b.job.real[L2], b.job.real[LEAST_HESSIAN]
     total, least = (own[COUNT], own[HESSIAN], own[GRADIENT]), params.min_samples_leaf
     if params.has_bounds:
         bounds = (own[LOWER], own[UPPER], np.float64(b.constraints.monotonic_cst[f]))
         write_bounded_gains(form, sums[0], sums[1], n_bins, more, total, least, least_h, l2, bounds, gains)
+    elif not reaches(form, sums[0], sums[1], n_bins, more, total, least, l2, known):
+        return np.int64(0)
     else:
         write_gains(form, sums[0], sums[1], n_bins, more, total, least, least_h, l2, gains)
     return largest_gain(gains, n_bins)

@@ -14,23 +14,12 @@ import numpy as np
 
 from eigenwood.compiling import njit_forceinline, njit_no_refcount
 from eigenwood.core.bits import ONE
-from eigenwood.core.boosting.histogram import (
-    COUNT_MASK,
-    FLAT,
-    FLAT_MASK,
-    FLAT_SHIFT,
-    GRADIENT_SHIFT,
-    HESSIAN_MASK,
-    HESSIAN_SHIFT,
-    NARROW,
-    WIDE_MASK,
-    WIDE_SHIFT,
-    sums_in,
-)
+from eigenwood.core.boosting.histogram import FLAT, NARROW, WIDE, sums_in
 
 SMOOTHING = 10.0  # rows of the whole node that a category is thought to have besides its own, where it is put in order
 NO_GAIN = 0.0
 LEAST_SUM = 1e-3  # of hessians and λ, in units of whole hessians: less is nothing, and nothing can be divided by it
+MARGIN = 1e-12  # of a gain, more than rounding can take away
 STEP = 16  # cuts that are looked at together
 
 
@@ -81,28 +70,59 @@ def gain_of(c, h, g, total, min_samples_leaf, least_h, l2):
     return (g * g * rest_h + rest_g * rest_g * h) / (h * rest_h) if fits else NO_GAIN
 
 
+@njit_forceinline
+def sums_at(form, sums, seconds, more, b):
+    """Return what goes left at a cut: rows, hessians and gradients; ``more`` goes left with every cut."""
+    c, h, g = sums_in(form, sums[b] + more[0], seconds[b] + more[1])
+    return np.float64(c), np.float64(h), np.float64(g)
+
+
+@njit_forceinline
+def write_gains_of(form, sums, seconds, n_bins, more, total, min_samples_leaf, min_hessian, l2, gains):
+    """Write the gains of all cuts."""
+    least_h = max(min_hessian + l2, LEAST_SUM)
+    for b in range(-(-n_bins // STEP) * STEP):
+        c, h, g = sums_at(form, sums, seconds, more, b)
+        gains[b] = gain_of(c, h + l2, g, total, min_samples_leaf, least_h, l2)
+
+
 @njit_no_refcount
 def write_gains(form, sums, seconds, n_bins, more, total, min_samples_leaf, min_hessian, l2, gains):
-    """Write the gains of all cuts; ``more`` goes left with every cut."""
-    least_h = max(min_hessian + l2, LEAST_SUM)
-    n = -(-n_bins // STEP) * STEP
+    """Write the gains of all cuts, by code that is written for each form of words."""
     if form == FLAT:
-        for b in range(n):
-            word = sums[b] + more[0]
-            c, g = np.float64(word & FLAT_MASK), np.float64(word >> FLAT_SHIFT)
-            gains[b] = gain_of(c, c + l2, g, total, min_samples_leaf, least_h, l2)
+        write_gains_of(FLAT, sums, seconds, n_bins, more, total, min_samples_leaf, min_hessian, l2, gains)
     elif form == NARROW:
-        for b in range(n):
-            word = sums[b] + more[0]
-            c, h = np.float64(word & COUNT_MASK), np.float64((word >> HESSIAN_SHIFT) & HESSIAN_MASK)
-            g = np.float64(word >> GRADIENT_SHIFT)
-            gains[b] = gain_of(c, h + l2, g, total, min_samples_leaf, least_h, l2)
+        write_gains_of(NARROW, sums, seconds, n_bins, more, total, min_samples_leaf, min_hessian, l2, gains)
     else:
-        for b in range(n):
-            word = seconds[b] + more[1]
-            c, h = np.float64(word & WIDE_MASK), np.float64(word >> WIDE_SHIFT)
-            g = np.float64(sums[b] + more[0])
-            gains[b] = gain_of(c, h + l2, g, total, min_samples_leaf, least_h, l2)
+        write_gains_of(WIDE, sums, seconds, n_bins, more, total, min_samples_leaf, min_hessian, l2, gains)
+
+
+@njit_forceinline
+def reaches_of(form, sums, seconds, n_bins, more, total, min_samples_leaf, l2, least):
+    """Return whether a cut may gain so much, and has rows enough at its sides."""
+    found = np.int64(0)
+    for b in range(-(-n_bins // STEP) * STEP):
+        c, h, g = sums_at(form, sums, seconds, more, b)
+        h += l2
+        rest_h, rest_g = total[1] + 2.0 * l2 - h, total[2] - g
+        fits = (c >= min_samples_leaf) & (total[0] - c >= min_samples_leaf)
+        found |= np.int64(fits & (g * g * rest_h + rest_g * rest_g * h >= least * (h * rest_h)))
+    return found != 0
+
+
+@njit_no_refcount
+def reaches(form, sums, seconds, n_bins, more, total, min_samples_leaf, l2, most):
+    """Return whether a cut may gain as much as one that was found before.
+
+    It takes no division, which is most of what a gain takes; so most features of a node are done with here. Rounding
+    may let a cut through that gains a little less, and none that gains more is left out.
+    """
+    least = most * (1.0 - MARGIN)
+    if form == FLAT:
+        return reaches_of(FLAT, sums, seconds, n_bins, more, total, min_samples_leaf, l2, least)
+    if form == NARROW:
+        return reaches_of(NARROW, sums, seconds, n_bins, more, total, min_samples_leaf, l2, least)
+    return reaches_of(WIDE, sums, seconds, n_bins, more, total, min_samples_leaf, l2, least)
 
 
 @njit_no_refcount

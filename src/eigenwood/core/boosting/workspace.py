@@ -12,8 +12,9 @@ from eigenwood.core.crew import new_crew
 from eigenwood.core.memory import lazy_zeros
 
 HISTOGRAM_BYTES = 1 << 28  # that histograms of open nodes may take
-BLOCK = 16_384  # rows of a leaf that are one task, where tasks have something of their own to write to
+BLOCK = 4 * NARROW_ROWS  # rows of a leaf that are one task, where tasks have something of their own to write to
 ROW_BLOCK = 4096  # rows that are one task elsewhere
+SHARED_ROWS = 4096  # of a leaf are shared out by blocks where there are fewer groups of columns than threads
 N_JOB, N_REAL = 16, 9
 
 START, END, DEPTH, SLOT, NODE, FEATURE, BIN, MISSING_LEFT, SIDE = range(9)  # of a leaf, in whole numbers …
@@ -22,12 +23,13 @@ GAIN, COUNT, GRADIENT, HESSIAN, LEFT_COUNT, LEFT_GRADIENT, LEFT_HESSIAN, LOWER, 
 GRADIENTS, CLASS, WORDS, HISTOGRAM, SEARCH, PARTITION, MOVE, SUMS, ORDER, UPDATE, WALK = range(11)
 # what a job is about, in whole numbers …
 KIND, OUTPUT, LEAF, OTHER_LEAF, COUNTED, REDUCED, FIRST, LAST = range(8)
-NUMBER, ROUND, N_TRAIN, ROOT, IS_FLAT, N_THREADS, REPEATS = range(8, 15)
+NUMBER, ROUND, N_TRAIN, ROOT, IS_FLAT, N_THREADS, REPEATS, BLOCK_ROWS = range(8, 16)
 DELTA, GRADIENT_SCALE, HESSIAN_SCALE, GRADIENT_UNIT, HESSIAN_UNIT, WEIGHT_UNIT, L2, LEAST_HESSIAN, GAIN_UNIT = range(
     9
 )  # … and in real ones
 LOSS, MOST_GRADIENT, MOST_HESSIAN = range(3)
 NOBODY = -1
+LINE = 8  # numbers in a line of the cache
 
 
 class Rows(NamedTuple):
@@ -58,6 +60,8 @@ class Scan(NamedTuple):
     sums: np.ndarray  # (n_threads, 2, 256) int64: words of the bins up to each
     gains: np.ndarray  # (n_threads, 2, 256) float64: of cuts, where missing numbers go right and where they go left
     order: np.ndarray  # (n_threads, 256) int64: bins of categories
+    most: np.ndarray  # (n_threads, 8) the largest gains that a thread has found for the two nodes, in a job …
+    stamp: np.ndarray  # (n_threads, 8) int64: … of this number
     wanted: np.ndarray  # (2,) uint8: which of two leaves are looked at
     is_drawn: np.ndarray  # (2, n_features) uint8: features that are looked at
     real: np.ndarray  # (2, n_groups, 4) gain; rows, hessians and gradients that go left
@@ -134,6 +138,8 @@ def new_scan(n_features: int, n_groups: int, n_threads: int) -> Scan:
         sums=np.empty((n_threads, 2, MOST_BINS), dtype=np.int64),
         gains=np.empty((n_threads, 2, MOST_BINS)),
         order=np.empty((n_threads, MOST_BINS), dtype=np.int64),
+        most=np.zeros((n_threads, LINE)),
+        stamp=np.zeros((n_threads, LINE), dtype=np.int64),
         wanted=np.zeros(2, dtype=np.uint8),
         is_drawn=np.ones((2, n_features), dtype=np.uint8),
         real=np.empty((2, n_groups, 4)),

@@ -43,7 +43,6 @@ from eigenwood.estimators.forest.input_checks import all_equal
 from eigenwood.estimators.tree.contributing import checked_contributions
 from eigenwood.estimators.tree.input_checks import check_no_infinity, query_rows
 from eigenwood.estimators.tree.params import feature_count
-from eigenwood.estimators.tree.verifying import missing_in
 from eigenwood.estimators.watching import FINISHED, NO_GAIN, Watch, Watched, all_or_nothing
 from eigenwood.proofs.boosting import Trained, certificate_of, training_error
 from eigenwood.proofs.claim import Certificate
@@ -131,7 +130,7 @@ class GradientBoosting(Watched, BaseEstimator):
             getattr(self, "validation_score_", np.empty(0)) if n_earlier > 0 else np.empty(0),
         )
         return rounds, {
-            **self._columns(data, learn),
+            **self._columns(data, setup.has_missing),
             "baseline_": baseline,
             "seed_": seed,
             "n_held_out_": 0 if held_out is None or validation is not None else held_out.n_rows(),
@@ -240,13 +239,13 @@ class GradientBoosting(Watched, BaseEstimator):
 
     # ---- after the rounds
 
-    def _columns(self, data: BoostData, learn: BoostData) -> dict:
+    def _columns(self, data: BoostData, has_missing: np.ndarray) -> dict:
         """Return what is known of the columns."""
         is_category = np.array([labels is not None for labels in data.mixed.categories])
         return {
             "categories_": data.mixed.categories,
             "is_categorical_": is_category,
-            "has_missing_": missing_in(learn.mixed.X) & ~is_category,
+            "has_missing_": has_missing,
             "max_features_": self._feature_count(data.n_features()),
         }
 

@@ -81,7 +81,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     interaction_cst : list of lists of int, 'pairwise', 'no_interactions' or None, default=None
         Groups of columns: those on the way to a leaf must be of one group.
     ccp_alpha : float, default=0.0
-        Is there for scikit-learn's sake: 0 is all it may be, since a tree that is cut later misleads those after it.
+        Is there for scikit-learn's sake: trees are not pruned, so 0 is all it may be. ``min_impurity_decrease`` leaves
+        out questions that gain little.
     verbose : int, default=0
         Is there for scikit-learn's sake; ``set_callbacks(ProgressBar())`` shows progress.
     warm_start : bool, default=False

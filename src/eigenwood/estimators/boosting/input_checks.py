@@ -91,7 +91,7 @@ def check_training(model: Any, X: Any, y: Any, sample_weight: Any) -> BoostData:
     """Return the rows to learn from, with only those categories that occur among them."""
     table = check_table(model, X)
     data = join_targets(model, table, y, sample_weight, None)
-    if np.unique(data.places).size < table.X.shape[0]:
+    if distinct_count(data.places) < table.X.shape[0]:
         data = data._replace(mixed=seen_only(data.mixed))
     who, classes = type(model).__name__, [] if data.labels is None else [data.labels]
     check_monotonic_cst(
@@ -121,6 +121,15 @@ def join_targets(model: Any, table: Mixed, y: Any, sample_weight: Any, known: np
     rows = table.X if is_whole and kept.size == n_rows else table.X[kept]
     weights = check_weight_sizes(model, empty_if_all_one(weights))
     return BoostData(table._replace(X=rows), target, weights, labels, kept)
+
+
+def distinct_count(places: np.ndarray) -> int:
+    """Return how many places there are among some that ascend.
+
+    >>> distinct_count(np.array([0, 1, 1, 3]))
+    3
+    """
+    return int(np.count_nonzero(places[1:] != places[:-1])) + min(places.size, 1)
 
 
 def kept_rows(weights: np.ndarray, counted: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -32,6 +32,7 @@ class Setup(NamedTuple):
     data: BoostData
     n_train: int
     cuts: FeatureCuts
+    has_missing: np.ndarray  # (n_features,) bool: of the training rows
     params: BoostParams
     constraints: Constraints
     alphas: np.ndarray
@@ -67,6 +68,7 @@ def make_setup(model: Any, learn: BoostData, held_out: BoostData | None, seed: i
     n_features = learn.n_features()
     n_threads = 1 if data.n_rows() < FEW_ROWS and data.n_rows() * n_features < FEW_NUMBERS else n_threads
     cuts = learn_cuts(training_rows(learn), learn.mixed.counts(), learn.weights, int(model.max_bins), n_threads)
+    has_missing = cuts.may_miss
     if held_out is not None:
         cuts = cuts._replace(may_miss=cuts.may_miss | missing_in(held_out.mixed.X))
     n_classes = learn.n_classes()
@@ -74,6 +76,7 @@ def make_setup(model: Any, learn: BoostData, held_out: BoostData | None, seed: i
         data=data,
         n_train=learn.n_rows(),
         cuts=cuts,
+        has_missing=has_missing,
         params=boost_params(model, learn, repeats, seed),
         constraints=Constraints(
             monotonic_signs(model, n_features).astype(np.int64), allowed_features(model.interaction_cst, n_features)
