@@ -35,6 +35,7 @@ from eigenwood.core.rows import rows_of, squared_row_norms
 from eigenwood.core.threads import results_in_turn, results_of, row_blocks
 
 BLOCK_ROWS = 512  # rows of X in one product: enough for BLAS to run at full speed
+STRIPES, FEWEST_ROWS = 8, 64  # of a small symmetric matrix: as many blocks, or rows of one
 
 MIRRORED = 32  # rows and columns of a matrix that are mirrored at a time
 
@@ -105,7 +106,8 @@ def write_symmetric(K: np.ndarray, all_rows: Prepared, kernel: Kernel, n_threads
         K[rows, right] = tile
         K[rows.stop :, rows] = tile[:, width:].T
 
-    for _ in results_in_turn(fill, row_blocks(n, BLOCK_ROWS), n_threads):
+    height = min(BLOCK_ROWS, max(FEWEST_ROWS, -(-n // STRIPES)))
+    for _ in results_in_turn(fill, row_blocks(n, height), n_threads):
         yield
 
 
