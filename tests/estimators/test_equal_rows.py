@@ -1,4 +1,4 @@
-"""Equal rows get equal answers from every model with a kernel: wherever they stand, and whatever else is asked at once."""
+"""Equal rows get equal answers from all models with a kernel: wherever they stand, whatever else is asked at once."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,13 +1,13 @@
-"""Landmarks by what they explain: more are drawn than wanted, and those that explain most are kept, one after the other.
+"""Landmarks by what they explain: more are drawn than wanted, and those that explain most are kept, one by one.
 
-Randomly pivoted Cholesky draws rows where a kernel is explained least. Where it is explained little everywhere, that is no
-better than drawing them blindly: what counts is how much a column explains of the others. With the residual R = K - F Fᵀ,
-the landmark s takes from its trace
+Randomly pivoted Cholesky draws rows where a kernel is explained least. Where it is explained little everywhere, that is
+no better than drawing them blindly: what counts is how much a column explains of the others. With R = K - F Fᵀ, the
+landmark s takes from the trace of R
 
     gain(s) = ‖R e_s‖² / R_ss
 
-so candidates C are drawn by random pivots among sampled rows, and the gains are measured on the sample. A candidate stands
-for itself alone, every other sampled row for as many rows as were not sampled:
+So candidates C are drawn by random pivots among sampled rows, and the gains are measured on the sample. A candidate
+stands for itself alone, every other sampled row for as many rows as were not sampled:
 
     K[C, C] = L Lᵀ          R = L Lᵀ among the candidates, to begin with
     P       = Σ_x w_x R[C, x] R[x, C] = L (Σ_x w_x f_x f_xᵀ) Lᵀ          gain(s) = P_ss / R_ss
@@ -49,7 +49,7 @@ def greedy_landmarks(K: KernelMatrix, count: int, seed: int, n_threads: int = 1)
 
 
 def order_by_gain(drawn: LowRank, n_rows: int, count: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of the candidates in the order in which they are chosen, and their gains among ``n_rows`` rows."""
+    """Return the candidates in the order in which they are chosen, by place, and their gains among ``n_rows`` rows."""
     L = drawn.triangle.astype(np.float64)
     others = np.delete(drawn.factor, drawn.pivots, axis=0)
     moments = L.T @ L

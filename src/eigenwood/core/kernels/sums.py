@@ -1,8 +1,8 @@
 """Σ_j c_j k(x, z_j) for many x: what a model with a kernel predicts, in tiles that are used at once and gone.
 
-Equal rows get equal sums, bit for bit, wherever they stand and whatever else is asked at once. BLAS alone does not see to
-that: it computes the last rows and columns of a product by other instructions than those before them, and small products,
-or those with a vector, by other routines. So every product has a shape that follows from the model alone:
+Equal rows get equal sums, bit for bit, wherever they stand and whatever else is asked at once. BLAS alone does not see
+to that: the last rows and columns of a product are computed by other instructions than those before them, and small
+products by other routines. So every product has a shape that follows from the model alone:
 
     queries       192 rows, the last ones repeated where there are fewer        192 = 8 · 24, the most rows that a
     z_j           in tiles of 1,024, the last one made up to a multiple of 16    BLAS routine has in hand at a time
