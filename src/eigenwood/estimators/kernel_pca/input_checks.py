@@ -81,8 +81,8 @@ def request_of(model: Any, problem: Problem, watch: Watch) -> Request:
     wanted = n_rows if model.n_components is None else min(int(model.n_components), n_rows)
     landmarks = model.n_landmarks
     is_share = landmarks is not None and not isinstance(landmarks, int | np.integer)
-    work = float(n_rows) ** 2 * work_of_a_value(problem.X, problem.K.kernel)
-    threads = threads_of(model) if work > LITTLE_WORK else 1
+    of_value = 1.0 if problem.K.kernel is None else work_of_a_value(problem.X, problem.K.kernel)
+    threads = threads_of(model) if float(n_rows) ** 2 * of_value > LITTLE_WORK else 1
     return Request(
         count=wanted,
         keeps_zeros=model.n_components is not None and not model.remove_zero_eig,

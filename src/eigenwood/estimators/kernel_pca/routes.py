@@ -48,6 +48,7 @@ NARROW, WIDE, OF_TILES = 8, 32, 64  # columns of a block; with tiles, a product 
 START = 10  # landmarks for each column of the first block
 FEW_ROWS, PROBES = 1500, 4  # up to so many rows ARPACK comes first; random columns beside what it finds
 PROBED = 4  # products with such columns
+ARPACK_PRODUCTS = 100  # with single vectors, about
 LANDMARKS, PER_COMPONENT = 300, 10  # of the low-rank route, at least
 ALL_LANDMARKS = 1000  # of the low-rank route where all components are wanted
 OVERSAMPLES = 10
@@ -225,8 +226,14 @@ def iterative_steps(problem: Problem, plan: Plan, request: Request) -> Steps:
 
 
 def steps_of_few_rows(problem: Problem, plan: Plan, request: Request) -> Steps:
-    """Yield after every product with K, which is in memory; ARPACK has found the pairs before the first one."""
-    n, K = problem.n_rows(), whole_gram(problem, request.n_threads)
+    """Yield a small low-rank model if time is up, then after every product with K; ARPACK comes before them."""
+    n = problem.n_rows()
+    seconds = request.clock.seconds_for(ARPACK_PRODUCTS * 2.0 * float(n) ** 2)
+    first = Step(first_components(problem, request), LOW_RANK, "time_limit came first", True, False, seconds)
+    yield first
+    for _ in gram_in_pieces(problem, holder := GramHolder(), request.n_threads):
+        yield first._replace(whole=False)
+    K = holder.K
     operator = CentredGram(lambda block: product_in_hand(K, block, 1, lambda: None))
     block = arpack_vectors(K, request.count, request.seed)
     width = PROBES if block is not None else min(max(request.count, NARROW), WIDE)
