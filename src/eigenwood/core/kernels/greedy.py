@@ -69,7 +69,7 @@ def order_by_gain(drawn: LowRank, n_rows: int, count: int, n_threads: int) -> tu
 def moments_of(F: np.ndarray, n_threads: int) -> np.ndarray:
     """Return FᵀF in float64, multiplied in the type of F."""
     parts = results_of(lambda rows: F[rows].T @ F[rows], row_blocks(len(F), BLOCK_ROWS), n_threads)
-    return np.sum(parts, axis=0, dtype=np.float64)
+    return np.asarray(np.sum(parts, axis=0, dtype=np.float64))
 
 
 def one_panel(
