@@ -25,7 +25,7 @@ from eigenwood.core.kernels.low_rank import LowRank, Rank, Ranking, random_pivot
 from eigenwood.core.kernels.matrix import KernelMatrix
 from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 
-DRAWN = 1.5  # candidates for each landmark
+DRAWN, BESIDE = 1.5, 8  # candidates for each landmark, and beside them
 SAMPLED, FEWEST_SAMPLED = 4, 2000  # rows for each landmark, at least
 PANEL, BLOCK_ROWS = 32, 512
 
@@ -43,7 +43,7 @@ def greedy_landmarks(K: KernelMatrix, count: int, seed: int, n_threads: int = 1)
     n_sampled = min(n, max(SAMPLED * count, FEWEST_SAMPLED))
     sample = np.sort(np.random.default_rng(seed).permutation(n)[:n_sampled])
     among = K if n_sampled == n else K.among(sample)
-    *_, found = random_pivots(among, Rank(min(n_sampled, int(DRAWN * count))), seed, n_threads)
+    *_, found = random_pivots(among, Rank(min(n_sampled, int(DRAWN * count) + BESIDE)), seed, n_threads)
     places, gains = order_by_gain(found.result, n, count, n_threads)
     return Ranking(sample[found.result.pivots[places]], gains)
 
