@@ -35,7 +35,6 @@ from eigenwood.core.rows import rows_of, squared_row_norms
 from eigenwood.core.threads import results_in_turn, results_of, row_blocks
 
 BLOCK_ROWS = 512  # rows of X in one product: enough for BLAS to run at full speed
-STRIPES, FEWEST_ROWS = 8, 64  # of a small symmetric matrix: as many blocks, or rows of one
 
 MIRRORED = 32  # rows and columns of a matrix that are mirrored at a time
 
@@ -90,7 +89,9 @@ def gram_symmetric(X, kernel: Kernel | KernelFunction, n_threads: int = 1) -> np
     return K
 
 
-def write_symmetric(K: np.ndarray, all_rows: Prepared, kernel: Kernel, n_threads: int) -> Pieces[None]:
+def write_symmetric(
+    K: np.ndarray, all_rows: Prepared, kernel: Kernel, n_threads: int, block_rows: int = BLOCK_ROWS
+) -> Pieces[None]:
     """Write k(x_i, x_j) into K, in pieces; symmetric to the last bit, as only half of it is computed."""
     n, dtype = all_rows.rows.shape[0], all_rows.rows.dtype
 
@@ -106,8 +107,7 @@ def write_symmetric(K: np.ndarray, all_rows: Prepared, kernel: Kernel, n_threads
         K[rows, right] = tile
         K[rows.stop :, rows] = tile[:, width:].T
 
-    height = min(BLOCK_ROWS, max(FEWEST_ROWS, -(-n // STRIPES)))
-    for _ in results_in_turn(fill, row_blocks(n, height), n_threads):
+    for _ in results_in_turn(fill, row_blocks(n, block_rows), n_threads):
         yield
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackError, eigsh
 
-from eigenwood.core.kernels.blocks import write_symmetric
+from eigenwood.core.kernels.blocks import BLOCK_ROWS, write_symmetric
 from eigenwood.core.kernels.centred import WAVE, CentredGram, KernelTiles, product_in_hand
 from eigenwood.core.kernels.functions import Kernel
 from eigenwood.core.kernels.low_rank import LowRank, Rank, random_pivots
@@ -56,6 +56,7 @@ TIGHTENED_ROWS = 10_000  # up to here one product with all of K is worth the nar
 LOWEST_TOL, LOWEST_PRODUCTS, LOWEST_BLOCK = 1e-6, 400, 4
 NOTHING_BESIDE = 1e-6  # of the size of the smallest eigenvalue: what is below 0 or smaller is no component
 ROW_PIECE = 512
+STRIPES, FEWEST_ROWS = 8, 64  # of a small K: as many blocks of rows, or rows of one
 TINY = float(np.finfo(np.float64).tiny)
 COPIES, AT_WORK = 3, 8  # of the basis, and blocks of vectors, that there are while an iteration works with them
 
@@ -180,7 +181,8 @@ def gram_in_pieces(problem: Problem, holder: GramHolder, n_threads: int) -> Iter
         return
     holder.K = np.empty((n, n), dtype=K.dtype())
     if isinstance(K.kernel, Kernel):
-        yield from write_symmetric(holder.K, K.rows, K.kernel, n_threads)
+        height = min(BLOCK_ROWS, max(FEWEST_ROWS, -(-n // STRIPES)))  # of few rows, half of K is less work in stripes
+        yield from write_symmetric(holder.K, K.rows, K.kernel, n_threads, height)
         return
     every = K.columns(slice(0, n))
     for rows in row_blocks(n, ROW_PIECE):
