@@ -226,6 +226,18 @@ def test_one_component_above_many_eigenvalues_just_below_nothing():
     assert model.certificate_["smallest eigenvalue"].holds is False
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_no_copy_of_an_eigenvalue_is_missed_among_few_rows(seed):
+    """A single vector grows one copy of a repeated eigenvalue: those of 5 and 4 come three times here."""
+    rng = np.random.default_rng(seed)
+    beside = rng.normal(size=(400, 400))
+    Q = np.linalg.qr(beside - beside.mean(axis=0))[0][:, :30]
+    values = np.array([9.0, 5.0, 5.0, 5.0, 4.0, 4.0, 4.0, *np.linspace(1.0, 0.1, 23)])
+    model = KernelPCA(7, kernel="precomputed").fit((Q * values) @ Q.T)
+    assert model.solver_ == "krylov"
+    assert_allclose(model.eigenvalues_, values[:7], rtol=1e-9)
+
+
 NO_KERNELS = {
     "sigmoid": {"kernel": "sigmoid", "gamma": 1.0, "coef0": -1.0},
     "minus a kernel": {"kernel": lambda A, B: -np.exp(-((A[:, None] - B[None]) ** 2).sum(axis=2))},

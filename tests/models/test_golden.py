@@ -22,7 +22,7 @@ def test_a_golden_file_says_what_it_said(path):
     assert got.keys() == told["expected"].keys()
     near = 1e-6 if told["queries"].get("dtype") == "float32" else 1e-12
     for method, expected in told["expected"].items():
-        if method == "predict":
+        if method == "predict" and got[method].dtype.kind != "f":  # amounts are near, as scores are
             assert got[method].tolist() == expected
         elif got[method].dtype == object:  # numbers, words and holes
             pairs = zip(got[method].flat, np.array(expected, dtype=object).flat, strict=True)

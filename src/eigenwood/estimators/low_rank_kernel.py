@@ -13,16 +13,18 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.utils.validation import check_is_fitted
 
 from eigenwood.core.kernels.blocks import gram, gram_diagonal
+from eigenwood.core.kernels.greedy import greedy_landmarks
 from eigenwood.core.kernels.low_rank import (
     TRACE_ROUNDING,
     LowRank,
     LowRankStep,
     Rank,
     given_pivots,
-    low_rank_features,
     random_pivots,
+    ranked_pivots,
 )
 from eigenwood.core.kernels.matrix import KernelMatrix, kernel_matrix
+from eigenwood.core.kernels.sums import given_sums, kernel_sums
 from eigenwood.core.threads import one_blas_thread, row_blocks
 from eigenwood.estimators.kernels import SIMILARITY_PARAMS, check_similarity_range, similarity, similarity_gamma
 from eigenwood.estimators.kernels import takes_sparse as takes_sparse_rows
@@ -54,7 +56,8 @@ from eigenwood.validation.threads import N_JOBS, thread_count
 
 WHO = "LowRankKernel"
 VERIFIED_VALUES = 2**22  # of the kernel, between two looks at the clock
-PIVOTED, UNIFORM, MEANS = "rpcholesky", "uniform", "kmeans++"
+GREEDY, PIVOTED, UNIFORM, MEANS = "greedy", "rpcholesky", "uniform", "kmeans++"
+MANY = 0.5  # of all rows: there is nothing to choose from
 FULL = "memory_limit left no room for more landmarks"
 
 
@@ -81,8 +84,10 @@ class LowRankKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, 
         Arguments for a function.
     n_components : int or float in (0, 1), default=100
         How many landmarks; or the share of the trace that may be missing, for which as many are taken as it needs.
-    method : 'rpcholesky', 'uniform' or 'kmeans++', default='rpcholesky'
-        How landmarks are drawn: by what is left of the kernel's diagonal, all rows alike, or far from each other.
+    method : 'greedy', 'rpcholesky', 'uniform' or 'kmeans++', default='greedy'
+        How landmarks are found: drawn by what is left of the kernel's diagonal ('rpcholesky'), of half as many more
+        drawn so among some rows those that explain most, and drawn ones where these promise more ('greedy'; for a
+        share, or more than half of the rows, it is 'rpcholesky'), all rows alike, or far from each other.
     random_state : int, RandomState or None, default=0
         Draws the landmarks.
     memory_limit : float or None, default=None
@@ -109,7 +114,7 @@ class LowRankKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, 
     PARAMS = {
         **SIMILARITY_PARAMS,
         "n_components": AnyOf(Number(at_least=1, integer=True), Share(below=1.0)),
-        "method": Choice((PIVOTED, UNIFORM, MEANS)),
+        "method": Choice((GREEDY, PIVOTED, UNIFORM, MEANS)),
         "random_state": Seed(),
         "n_jobs": N_JOBS,
         "memory_limit": MEMORY_LIMIT,
@@ -135,7 +140,7 @@ class LowRankKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, 
         degree=None,
         kernel_params=None,
         n_components=100,
-        method=PIVOTED,
+        method=GREEDY,
         random_state=0,
         n_jobs=None,
         memory_limit=None,
@@ -192,13 +197,12 @@ class LowRankKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, 
         check_is_fitted(self)
         X = self._checked_rows(X, reset=False)
         if self.kernel == "precomputed":
-            X, kernel, landmarks = X[:, self.component_indices_], None, None
-        else:
-            kernel, landmarks = similarity(self, self.gamma_, self.components_), self.components_
-            check_similarity_range(WHO, kernel, X)
-            X, landmarks = alike(X, landmarks)
-        features = low_rank_features(X, landmarks, kernel, inverse_of(self.normalization_), self._threads())
-        return features.astype(X.dtype, copy=False)
+            return given_sums(X[:, self.component_indices_], self.normalization_.T, self._threads()).astype(X.dtype)
+        kernel = similarity(self, self.gamma_, self.components_)
+        assert kernel is not None
+        check_similarity_range(WHO, kernel, X)
+        X, landmarks = alike(X, self.components_)
+        return kernel_sums(X, landmarks, kernel, self.normalization_.T, self._threads()).astype(X.dtype, copy=False)
 
     @property
     def _n_features_out(self) -> int:
@@ -237,7 +241,11 @@ class LowRankKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, 
 
     def _steps(self, X: Any, K: KernelMatrix, rank: Rank) -> Iterator[LowRankStep]:
         seed = int(integer_seeds(self.random_state, 1)[0])
-        if self.method == PIVOTED:
+        is_choosy = self.method == GREEDY and rank.error == 0.0 and rank.count <= MANY * K.n_rows()
+        if is_choosy:
+            ranking = greedy_landmarks(K, rank.count, seed, self._threads())
+            return ranked_pivots(K, ranking, rank, seed, self._threads())
+        if self.method in (GREEDY, PIVOTED):
             return random_pivots(K, rank, seed, self._threads())
         if self.method == UNIFORM:
             order = np.random.default_rng(seed).permutation(K.n_rows())

@@ -19,7 +19,7 @@ from eigenwood.plots.scores import COLOURS, FAST, MARGIN, Frame
 from eigenwood.plots.style import INK, styled
 from eigenwood.plots.tree import plain
 
-PER_ROW, PLANE, GAP, HEAD = 3, 300, 24, 44  # panels beside each other, and pixels
+PER_ROW, PLANE, GAP, HEAD = 3, 240, 24, 44  # panels beside each other, and pixels: all fit into a report's column
 LEVELS = 12
 GRID = 90  # places along each side at which components are asked
 DOT = 5

@@ -89,7 +89,9 @@ def gram_symmetric(X, kernel: Kernel | KernelFunction, n_threads: int = 1) -> np
     return K
 
 
-def write_symmetric(K: np.ndarray, all_rows: Prepared, kernel: Kernel, n_threads: int) -> Pieces[None]:
+def write_symmetric(
+    K: np.ndarray, all_rows: Prepared, kernel: Kernel, n_threads: int, block_rows: int = BLOCK_ROWS
+) -> Pieces[None]:
     """Write k(x_i, x_j) into K, in pieces; symmetric to the last bit, as only half of it is computed."""
     n, dtype = all_rows.rows.shape[0], all_rows.rows.dtype
 
@@ -105,7 +107,7 @@ def write_symmetric(K: np.ndarray, all_rows: Prepared, kernel: Kernel, n_threads
         K[rows, right] = tile
         K[rows.stop :, rows] = tile[:, width:].T
 
-    for _ in results_in_turn(fill, row_blocks(n, BLOCK_ROWS), n_threads):
+    for _ in results_in_turn(fill, row_blocks(n, block_rows), n_threads):
         yield
 
 

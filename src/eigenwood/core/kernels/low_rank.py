@@ -34,6 +34,7 @@ from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 BLOCK_ROWS = 1024  # rows of one task
 WIDTH = 128  # columns that a round should add: enough for BLAS to run at full speed
 FEWEST, MOST = 8, 512  # proposals of a round
+ROUNDS = 8  # at least, of a ranking
 # What remains of k(x, x) and is rounding of it; such a row can be no landmark.
 TRACE_ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-13}
 
@@ -43,6 +44,13 @@ class Rank(NamedTuple):
 
     count: int  # type: ignore[assignment]
     error: float = 0.0
+
+
+class Ranking(NamedTuple):
+    """Rows in an order, and how much of the trace each is thought to explain beside those before it."""
+
+    rows: np.ndarray
+    gains: np.ndarray
 
 
 class LowRank(NamedTuple):
@@ -88,6 +96,14 @@ def random_pivots(K: KernelMatrix, rank: Rank, seed: int, n_threads: int = 1) ->
 def given_pivots(K: KernelMatrix, landmarks: np.ndarray, rank: Rank, n_threads: int = 1) -> Iterator[LowRankStep]:
     """Yield after every round, with landmarks in the order given; those that add nothing are left out."""
     return _steps(_Factorisation(K, rank, n_threads), _Listed(landmarks), rank)
+
+
+def ranked_pivots(
+    K: KernelMatrix, ranking: Ranking, rank: Rank, seed: int, n_threads: int = 1
+) -> Iterator[LowRankStep]:
+    """Yield after every round: rows in the order of a ranking, or random pivots where these promise more."""
+    drawn, width = _Drawn(np.random.default_rng(seed)), int(np.clip(rank.count // ROUNDS, FEWEST, WIDTH))
+    return _steps(_Factorisation(K, rank, n_threads), _Ranked(ranking, drawn, width), rank)
 
 
 def low_rank_features(
@@ -226,7 +242,41 @@ class _Listed:
         self.n_used += n_proposed
 
 
-def _steps(state: _Factorisation, proposals: _Drawn | _Listed, rank: Rank) -> Iterator[LowRankStep]:
+class _Ranked:
+    """Proposals in a given order as long as they promise more than a drawn row takes from its own diagonal.
+
+    What is explained by nothing on the list, as a few rows far from all others may be, is drawn as soon as it counts.
+    """
+
+    def __init__(self, listed: Ranking, drawn: _Drawn, width: int) -> None:
+        self.listed, self.drawn, self.width = listed, drawn, width
+        self.n_used, self.is_listed = 0, True
+
+    def propose(self, state: _Factorisation) -> tuple[np.ndarray, np.ndarray]:
+        """Return the next rows of the list, or drawn ones."""
+        following = slice(self.n_used, self.n_used + self.width)
+        rows = self.listed.rows[following]
+        left = float(state.residual.sum())
+        own = float(state.residual @ state.residual) / left if left > 0.0 else 0.0
+        self.is_listed = rows.size > 0 and float(self.listed.gains[following].mean()) >= own
+        if self.is_listed:
+            return rows, np.zeros(rows.size)
+        rows, thresholds = self.drawn.propose(state)
+        return (
+            (rows[: self.width], thresholds[: self.width])
+            if self.n_used < self.listed.rows.size
+            else (rows, thresholds)
+        )
+
+    def learn(self, n_proposed: int, n_accepted: int) -> None:
+        """Take note of how many were looked at, or accepted."""
+        if self.is_listed:
+            self.n_used += n_proposed
+        else:
+            self.drawn.learn(n_proposed, n_accepted)
+
+
+def _steps(state: _Factorisation, proposals: _Drawn | _Listed | _Ranked, rank: Rank) -> Iterator[LowRankStep]:
     error = max(rank.error, 0.0) * float(state.errors[0])
     while True:
         with one_blas_thread():

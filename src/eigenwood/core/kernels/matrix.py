@@ -50,6 +50,13 @@ class KernelMatrix(NamedTuple):
             return self.rows.rows[rows][:, columns.rows].astype(self.dtype(), order="C")
         return values(taken(self.rows, rows), columns, self.kernel)
 
+    def among(self, rows: np.ndarray) -> KernelMatrix:
+        """Return the similarities among some rows, as a matrix of its own."""
+        if self.kernel is None:
+            part = self.rows.rows[np.ix_(rows, rows)]
+            return KernelMatrix(Prepared(part, part, np.empty(0)), None)
+        return KernelMatrix(taken(self.rows, rows), self.kernel)
+
     def columns(self, numbers: slice | np.ndarray) -> Prepared:
         """Return columns as ``tile`` wants them, made once for many tiles: rows, or numbers in a matrix in hand."""
         if self.kernel is None:

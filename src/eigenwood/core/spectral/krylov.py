@@ -35,6 +35,7 @@ class KrylovRule(NamedTuple):
     capacity: int  # columns of the basis
     seed: int
     max_products: int = 10**9
+    least_products: int = 0  # before a start that has settled at once is believed: a copy of a value may be missing
 
 
 class KrylovStep(NamedTuple):
@@ -92,6 +93,7 @@ def krylov_steps(
         is_spent = n_products >= rule.max_products
         is_all = n_kept == size or is_spent
         count, last = _state(values, residuals, wanted, trace, rule.tol, is_all)
+        last = last and (is_all or n_products >= rule.least_products or following.shape[1] == 0)
         renew = last and not is_all and most_alike(values[:count], rule.tol) >= n_starts * rule.block
         if renew:
             last, n_starts = False, n_starts + 1

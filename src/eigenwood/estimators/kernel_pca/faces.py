@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.core.kernels.sums import kernel_sums
+from eigenwood.core.kernels.sums import given_sums, kernel_sums
 from eigenwood.core.threads import one_blas_thread
 from eigenwood.data.row_blocks import Blocks
 from eigenwood.estimators.kernel_pca.fitting import attributes_of, certificate_of, ridge_attributes
@@ -315,7 +315,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Base
 
     def _table(self, X: Any, watch: Watch) -> tuple[Problem, Request, Steps]:
         problem = checked_problem(self, X)
-        request = request_of(self, problem.n_rows(), watch)
+        request = request_of(self, problem, watch)
         return problem, request, solver_steps(problem, planned(problem, self.eigen_solver, request), request)
 
     def _stream(self, X: Blocks, watch: Watch) -> tuple[Problem, Request, Steps]:
@@ -323,7 +323,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Base
         with all_or_nothing(self):
             seed = int(integer_seeds(self.random_state, 1)[0])
             problem = stream_problem(self, *drawn_rows(self, X, memory_bytes(self.memory_limit), seed))
-        request = request_of(self, problem.n_rows(), watch)
+        request = request_of(self, problem, watch)
         return problem, request, stream_steps(problem, X, request)
 
     def _attributes(self, problem: Problem, request: Request, step: Step) -> dict[str, Any]:
@@ -346,7 +346,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Base
         """Return the scores of checked rows."""
         if self.kernel == "precomputed":
             near = X[:, self.landmark_indices_] if self.landmark_indices_.size else X
-            return (near @ self.projection_ - self.offset_).astype(X.dtype, copy=False)
+            return (given_sums(near, self.projection_, threads_of(self)) - self.offset_).astype(X.dtype, copy=False)
         kernel, vectors = similarity(self, self.gamma_, self.X_fit_), self.X_fit_
         assert kernel is not None
         if sparse.issparse(X) != sparse.issparse(vectors):

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.core.kernels.matrix import kernel_matrix
+from eigenwood.core.kernels.source import work_of_a_value
 from eigenwood.data.row_blocks import Blocks
 from eigenwood.estimators.kernel_pca.types import Problem, Request
 from eigenwood.estimators.kernels import check_similarity_range, similarity, similarity_gamma, takes_sparse
@@ -30,7 +31,7 @@ from eigenwood.validation.seeds import integer_seeds
 from eigenwood.validation.threads import thread_count
 
 USUAL_ITERATIONS = 4  # of the randomised route
-FEW_ROWS = 1000  # up to here, handing work to a second thread takes longer than the work
+LITTLE_WORK = 2e7  # multiplications; up to here, handing work to a second thread takes longer than the work
 
 
 def checked_problem(model: Any, X: Any) -> Problem:
@@ -74,12 +75,14 @@ def finite_blocks(X: Blocks) -> Iterator[np.ndarray]:
     return checked_blocks(X, None, who=WHO, nan_cure="")
 
 
-def request_of(model: Any, n_rows: int, watch: Watch) -> Request:
+def request_of(model: Any, problem: Problem, watch: Watch) -> Request:
     """Return what a model asks for, as numbers."""
+    n_rows = problem.n_rows()
     wanted = n_rows if model.n_components is None else min(int(model.n_components), n_rows)
     landmarks = model.n_landmarks
     is_share = landmarks is not None and not isinstance(landmarks, int | np.integer)
-    threads = threads_of(model) if n_rows > FEW_ROWS else 1
+    of_value = 1.0 if problem.K.kernel is None else work_of_a_value(problem.X, problem.K.kernel)
+    threads = threads_of(model) if float(n_rows) ** 2 * of_value > LITTLE_WORK else 1
     return Request(
         count=wanted,
         keeps_zeros=model.n_components is not None and not model.remove_zero_eig,

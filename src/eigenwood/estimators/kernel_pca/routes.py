@@ -5,7 +5,9 @@
     randomized    a few products with a random block
     low_rank      F Fᵀ ≈ K by randomly pivoted Cholesky, then the covariance of F
 
-Iterations begin with the components of a small low-rank kernel. They save products, and are there if time is up.
+Iterations begin with the components of a small low-rank kernel. They save products, and are there if time is up. Of few
+rows they begin with what ARPACK finds, which is soonest there; what it may miss of repeated eigenvalues, and how exact
+its pairs are, is left to the iteration.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.sparse.linalg import ArpackError, eigsh
 
-from eigenwood.core.kernels.blocks import write_symmetric
+from eigenwood.core.kernels.blocks import BLOCK_ROWS, write_symmetric
 from eigenwood.core.kernels.centred import WAVE, CentredGram, KernelTiles, product_in_hand
 from eigenwood.core.kernels.functions import Kernel
 from eigenwood.core.kernels.low_rank import LowRank, Rank, random_pivots
@@ -25,7 +28,7 @@ from eigenwood.core.spectral.krylov import KrylovRule, KrylovStep, krylov_steps
 from eigenwood.core.spectral.pairs import Wanted, orthonormal, settled_at, symmetric_pairs
 from eigenwood.core.spectral.randomized import SubspaceStep, randomized_steps
 from eigenwood.core.threads import one_blas_thread, row_blocks
-from eigenwood.estimators.kernel_pca.planning import DENSE, LOW_RANK, RANDOMIZED, SMALL, TILES, Plan
+from eigenwood.estimators.kernel_pca.planning import DENSE, KRYLOV, LOW_RANK, RANDOMIZED, SMALL, TILES, Plan
 from eigenwood.estimators.kernel_pca.results import (
     Features,
     centred_times,
@@ -43,6 +46,9 @@ SETTLED = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}  # ‖Kv - λ
 SETTLED_IN_TILES = 1e-6  # where a product takes as long as K itself
 NARROW, WIDE, OF_TILES = 8, 32, 64  # columns of a block; with tiles, a product costs little beside its values of K
 START = 10  # landmarks for each column of the first block
+FEW_ROWS, PROBES = 1500, 4  # up to so many rows ARPACK comes first; random columns beside what it finds
+PROBED = 4  # products with such columns
+ARPACK_PRODUCTS = 100  # with single vectors, about
 LANDMARKS, PER_COMPONENT = 300, 10  # of the low-rank route, at least
 ALL_LANDMARKS = 1000  # of the low-rank route where all components are wanted
 OVERSAMPLES = 10
@@ -50,6 +56,7 @@ TIGHTENED_ROWS = 10_000  # up to here one product with all of K is worth the nar
 LOWEST_TOL, LOWEST_PRODUCTS, LOWEST_BLOCK = 1e-6, 400, 4
 NOTHING_BESIDE = 1e-6  # of the size of the smallest eigenvalue: what is below 0 or smaller is no component
 ROW_PIECE = 512
+STRIPES, FEWEST_ROWS = 8, 64  # of a small K: as many blocks of rows, or rows of one
 TINY = float(np.finfo(np.float64).tiny)
 COPIES, AT_WORK = 3, 8  # of the basis, and blocks of vectors, that there are while an iteration works with them
 
@@ -174,7 +181,8 @@ def gram_in_pieces(problem: Problem, holder: GramHolder, n_threads: int) -> Iter
         return
     holder.K = np.empty((n, n), dtype=K.dtype())
     if isinstance(K.kernel, Kernel):
-        yield from write_symmetric(holder.K, K.rows, K.kernel, n_threads)
+        height = min(BLOCK_ROWS, max(FEWEST_ROWS, -(-n // STRIPES)))  # of few rows, half of K is less work in stripes
+        yield from write_symmetric(holder.K, K.rows, K.kernel, n_threads, height)
         return
     every = K.columns(slice(0, n))
     for rows in row_blocks(n, ROW_PIECE):
@@ -202,6 +210,9 @@ class Iteration(NamedTuple):
 
 def iterative_steps(problem: Problem, plan: Plan, request: Request) -> Steps:
     """Yield a small low-rank model, then after every product with K."""
+    if plan.route == KRYLOV and problem.n_rows() <= FEW_ROWS and request.max_products is None:
+        yield from steps_of_few_rows(problem, plan, request)
+        return
     iteration = iteration_of(problem, plan.route, request)
     for small in random_pivots(problem.K, iteration.rank, request.seed, request.n_threads):
         early = once(components_of, problem, small.result, request, False)
@@ -209,10 +220,42 @@ def iterative_steps(problem: Problem, plan: Plan, request: Request) -> Steps:
         last = Step(early, LOW_RANK, why, small.last, False, seconds_of(small.result, request))
         yield last
     operator = CentredGram(gram_product(problem, request, kept_bytes(problem, iteration, request)))
+    block = first_block(small.result, iteration.rule.block, request.n_threads)
     try:
-        yield from products(problem, plan, request, iteration, operator, small.result)
+        yield from products(problem, plan, request, iteration.rule, operator, block)
     except OutOfTimeError:
         yield last
+
+
+def steps_of_few_rows(problem: Problem, plan: Plan, request: Request) -> Steps:
+    """Yield a small low-rank model if time is up, then after every product with K; ARPACK comes before them."""
+    n = problem.n_rows()
+    seconds = request.clock.seconds_for(ARPACK_PRODUCTS * 2.0 * float(n) ** 2)
+    first = Step(first_components(problem, request), LOW_RANK, "time_limit came first", True, False, seconds)
+    yield first
+    for _ in gram_in_pieces(problem, holder := GramHolder(), request.n_threads):
+        yield first._replace(whole=False)
+    K = holder.K
+    operator = CentredGram(lambda block: product_in_hand(K, block, 1, lambda: None))
+    block = arpack_vectors(K, request.count, request.seed)
+    width = PROBES if block is not None else min(max(request.count, NARROW), WIDE)
+    least = 0 if block is None else block.shape[1] + PROBED * PROBES
+    capacity = max(3 * request.count, 128) + least
+    rule = KrylovRule(request.tol or SETTLED[problem.K.dtype()], width, capacity, request.seed, least_products=least)
+    yield from products(problem, plan, request, rule, operator, block if n > least else None)
+
+
+def arpack_vectors(K: np.ndarray, count: int, seed: int) -> np.ndarray | None:
+    """Return orthonormal columns: the leading eigenvectors of the centred K, and some random ones beside them."""
+    rng = np.random.default_rng(seed)
+    centred = K - K.mean(axis=0)
+    centred -= centred.mean(axis=1)[:, None]
+    with one_blas_thread():
+        try:
+            vectors = eigsh(centred, count, which="LA", v0=rng.uniform(-1.0, 1.0, len(K)).astype(K.dtype))[1]
+        except ArpackError:
+            return None
+    return orthonormal(np.hstack([vectors[:, ::-1], rng.standard_normal((len(K), PROBES))]))
 
 
 def iteration_of(problem: Problem, route: str, request: Request) -> Iteration:
@@ -229,7 +272,7 @@ def iteration_of(problem: Problem, route: str, request: Request) -> Iteration:
 
 
 def products(
-    problem: Problem, plan: Plan, request: Request, iteration: Iteration, operator: CentredGram, start: LowRank
+    problem: Problem, plan: Plan, request: Request, rule: KrylovRule, operator: CentredGram, block: np.ndarray | None
 ) -> Steps:
     """Yield after every product."""
     n, wanted = problem.n_rows(), Wanted(request.count)
@@ -244,12 +287,11 @@ def products(
         inner = randomized_steps(operator, n, request.count, OVERSAMPLES, request.n_iter, request.seed)
         yield from (step_of(one, False) for one in inner)
         return
-    block = first_block(start, iteration.rule.block, request.n_threads)
     trace = float(problem.K.diagonal().sum())
     previous = None
     try:
-        for one in krylov_steps(operator, n, wanted, trace, iteration.rule, block):
-            is_over = not problem.is_mercer() and has_no_more_components(one, request.count, iteration.rule.tol)
+        for one in krylov_steps(operator, n, wanted, trace, rule, block):
+            is_over = not problem.is_mercer() and has_no_more_components(one, request.count, rule.tol)
             previous = step_of(one._replace(last=one.last or is_over), one.is_cut)
             yield previous
             if is_over:

@@ -19,7 +19,7 @@ from eigenwood.core.kernels.logistic import (
     probabilities,
 )
 from eigenwood.core.kernels.matrix import kernel_matrix
-from eigenwood.core.kernels.sums import kernel_sums
+from eigenwood.core.kernels.sums import given_sums, kernel_sums
 from eigenwood.estimators.classifying import ScoringClassifier, scores_for_users
 from eigenwood.estimators.kernels import alike, resolved_kernel, takes_sparse
 from eigenwood.estimators.logistic.fitting import facts_of, fitted_values, outside_of
@@ -170,7 +170,7 @@ class KernelLogisticRegression(ScoringClassifier):
         """Return Σ γ_s k(x_s, x) + b, shape (n_rows, n_problems)."""
         X = checked_query(self, X)
         if self.kernel == "precomputed":
-            return X[:, self.support_] @ self.dual_coef_.T + self.intercept_
+            return given_sums(X[:, self.support_], self.dual_coef_.T, self._threads()) + self.intercept_
         X, vectors = alike(X.astype(np.float64, copy=False), self.support_vectors_.astype(np.float64, copy=False))
         table = np.ascontiguousarray(self.dual_coef_.T)
         return kernel_sums(X, vectors, resolved_kernel(self, self.gamma_), table, self._threads()) + self.intercept_

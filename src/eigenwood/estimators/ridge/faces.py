@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from eigenwood.core.kernels.functions import LINEAR, Kernel
 from eigenwood.core.kernels.low_rank import Rank
 from eigenwood.core.kernels.matrix import kernel_matrix
-from eigenwood.core.kernels.sums import kernel_sums
+from eigenwood.core.kernels.sums import given_sums, kernel_sums
 from eigenwood.estimators.kernels import alike, resolved_kernel, takes_sparse
 from eigenwood.estimators.logistic.planning import FULL, FULL_ERROR, FULL_ROWS, LOW_RANK, Plan, plan_of
 from eigenwood.estimators.parameters import describe
@@ -123,7 +123,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         X = checked_query(self, X)
         table = self._coefficients()
         if self.kernel == "precomputed":
-            sums = X[:, self.support_] @ table
+            sums = given_sums(X[:, self.support_], table, self._threads())
         else:
             X, rows = alike(X.astype(np.float64, copy=False), self.X_fit_.astype(np.float64, copy=False))
             sums = kernel_sums(X, rows, resolved_kernel(self, self.gamma_), table, self._threads())

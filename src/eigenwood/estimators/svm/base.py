@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigenwood.core.kernels.blocks import KernelFunction
 from eigenwood.core.kernels.functions import LINEAR, Kernel
-from eigenwood.core.kernels.sums import kernel_sums
+from eigenwood.core.kernels.sums import given_sums, kernel_sums
 from eigenwood.core.margin.dual_problems import DualProblems, betas_at, initial_coefficients
 from eigenwood.core.margin.dual_svm import DualRule
 from eigenwood.core.margin.kernel_sources import Resources, kernel_sources, resources_worth_using
@@ -180,7 +180,7 @@ class BaseSVM(Watched, BaseEstimator, ABC):
         table = unstacked(self.dual_coef_, self.n_support_)
         threads = self._threads()
         if self.kernel == "precomputed":
-            return X[:, self.support_] @ table
+            return given_sums(X[:, self.support_], table, threads)
         if self.kernel == "linear":
             return linear_scores(X, self._directions(), np.zeros(table.shape[1]), threads)
         if self._has_landmarks():
