@@ -802,7 +802,7 @@ def never(*args, **kwargs):
 @pytest.mark.parametrize("route", ["auto", "full", "covariance_eigh", "gram_eigh", "gram_refined"])
 def test_no_long_call_is_begun_that_time_does_not_allow(monkeypatch, slow_machine, route, shape):
     monkeypatch.setattr(direct_routes, "svd_pairs", never)
-    monkeypatch.setattr(decomposition, "leading_pairs", never)
+    monkeypatch.setattr(decomposition, "symmetric_pairs", never)
     for name in ("moments_of", "gram_of", "int8_grams"):
         monkeypatch.setattr(sources, name, never)
     X = rows(29, shape, decay=0.99)
@@ -818,8 +818,8 @@ def test_no_long_call_is_begun_that_time_does_not_allow(monkeypatch, slow_machin
 @pytest.mark.parametrize("shape", [(300, 40), (40, 300)], ids=["tall", "wide"])
 def test_products_that_fit_are_decomposed_step_by_step_where_lapack_does_not(monkeypatch, slow_machine, shape):
     """A pace at which AᵀA takes a third of a second and all of its eigenvectors take ten."""
-    monkeypatch.setattr(clock, "multiplications_per_second", lambda: 2e5)
-    monkeypatch.setattr(decomposition, "leading_pairs", never)
+    monkeypatch.setattr(clock, "multiplications_per_second", lambda: 6e4)
+    monkeypatch.setattr(decomposition, "symmetric_pairs", never)
     X, route = rows(30, shape, decay=0.95), "covariance_eigh" if shape[0] > shape[1] else "gram_eigh"
     model = PCA(20, svd_solver=route, time_limit=8, n_jobs=1).fit(X)
     assert model.solver_ == route

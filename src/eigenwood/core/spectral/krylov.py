@@ -23,7 +23,6 @@ from eigenwood.core.threads import one_blas_thread
 
 Operator = Callable[[np.ndarray], np.ndarray]  # (m, b) → M times it
 
-SPARE = 4  # pairs beside the wanted ones that are looked at
 NEGLIGIBLE = 1e-13  # what is shorter than this share of the largest value is rounding
 SHORT = 1e-3  # what is shorter than this has rounding of the longer ones in it
 
@@ -36,6 +35,8 @@ class KrylovRule(NamedTuple):
     capacity: int  # columns of the basis
     seed: int
     max_products: int = 10**9
+    loss: float = 0.0  # share of what the wanted pairs hold that may be lost: then their residuals together decide
+    spare: int = 4  # pairs beside the wanted ones that a look takes
     between: float = 0.0  # share of the basis that may come in between two looks at its pairs, which cost its cube
 
 
@@ -56,6 +57,7 @@ class KrylovStep(NamedTuple):
     n_products: int
     whole: bool
     last: bool
+    excess: float  # how many times the residuals are larger than they may be
     is_cut: bool = False  # no more products are allowed, and not all wanted pairs have settled
 
     def pairs(self) -> Pairs:
@@ -100,17 +102,19 @@ def krylov_steps(
             continue
         n_next = n_kept + int(rule.between * n_kept)
         with one_blas_thread():
-            values, rotation = _leading(H[:n_kept, :n_kept], wanted)
+            values, rotation = _leading(H[:n_kept, :n_kept], wanted, rule.spare)
             factor = R @ rotation[n_old:]
             residuals = np.linalg.norm(factor, axis=0)
-        count, last = _state(values, residuals, wanted, trace, rule.tol, is_all)
+        count = _count(values, wanted, trace, is_all)
+        excess = _excess(values, residuals, count, rule)
+        last = is_all or excess <= 1.0
         renew = last and not is_all and most_alike(values[:count], rule.tol) >= n_starts * rule.block
         if renew:
             last, n_starts = False, n_starts + 1
         width, outward = n_kept - n_old, following[:, : R.shape[0]]
         stand = basis[:, :n_kept], rotation, values, residuals, outward, factor[: outward.shape[1]]
-        is_cut = is_spent and not _are_settled(values, residuals, count, rule.tol)
-        yield KrylovStep(*stand, count, width, n_products, whole=True, last=last, is_cut=is_cut)
+        is_cut = is_spent and excess > 1.0
+        yield KrylovStep(*stand, count, width, n_products, whole=True, last=last, excess=excess, is_cut=is_cut)
         if last:
             return
         if renew:
@@ -137,20 +141,27 @@ def most_alike(values: np.ndarray, tol: float) -> int:
     return most
 
 
-def _state(values, residuals, wanted: Wanted, trace: float, tol: float, is_all: bool) -> tuple[int, bool]:
-    """Return how many pairs are wanted, and whether all of them have settled."""
+def _count(values: np.ndarray, wanted: Wanted, trace: float, is_all: bool) -> int:
+    """Return how many pairs are wanted; one more than there are while these do not hold the share."""
     if wanted.share is None:
-        count = min(wanted.count, values.size) if is_all else wanted.count
-    else:
-        found = count_for_share(np.maximum(values, 0.0), wanted.share, trace)
-        count = values.size if found is None else found
-        if found is None and not is_all:
-            return count, False
-    return count, is_all or _are_settled(values, residuals, count, tol)
+        return min(wanted.count, values.size) if is_all else wanted.count
+    found = count_for_share(np.maximum(values, 0.0), wanted.share, trace)
+    return found or (values.size if is_all else values.size + 1)
 
 
-def _are_settled(values: np.ndarray, residuals: np.ndarray, count: int, tol: float) -> bool:
-    return count <= values.size and bool((residuals <= settled_at(values, tol))[:count].all())
+def _excess(values: np.ndarray, residuals: np.ndarray, count: int, rule: KrylovRule) -> float:
+    """Return how many times too large the residuals of the wanted pairs are; infinite if there are not so many yet.
+
+    A residual is the distance of a value from an eigenvalue. So no more than their sum is lost of what the pairs hold.
+    """
+    if count > values.size:
+        return np.inf
+    ratios = residuals[:count] / np.maximum(settled_at(values, rule.tol)[:count], np.finfo(float).tiny)
+    excess = float(ratios.max(initial=0.0))
+    if rule.loss == 0.0:
+        return excess
+    held = max(float(values[:count].sum()), np.finfo(float).tiny)
+    return min(excess, float(residuals[:count].sum()) / (rule.loss * held))
 
 
 def _projected(product: np.ndarray, basis: np.ndarray, H: np.ndarray, n_old: int) -> np.ndarray:
@@ -168,10 +179,10 @@ def _projected(product: np.ndarray, basis: np.ndarray, H: np.ndarray, n_old: int
     return product
 
 
-def _leading(H: np.ndarray, wanted: Wanted) -> tuple[np.ndarray, np.ndarray]:
+def _leading(H: np.ndarray, wanted: Wanted, spare: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the leading pairs of H, largest first: those wanted and some more, or all where a share is wanted."""
     size = H.shape[0]
-    count = min(size, wanted.count + SPARE) if wanted.share is None else size
+    count = min(size, wanted.count + spare) if wanted.share is None else size
     return _descending(H, count)
 
 

@@ -47,6 +47,7 @@ def request_of(model: Any, n_rows: int | None, n_columns: int, dtype: np.dtype) 
         mle=model.n_components == "mle",
         scale=standard_scale(model.scale, dtype),
         tol=float(model.tol),
+        loss=float(model.accuracy or 0.0),
         n_oversamples=int(model.n_oversamples),
         n_iter=None if model.iterated_power == "auto" else int(model.iterated_power),
         seed=int(integer_seeds(model.random_state, 1)[0]),
@@ -90,11 +91,11 @@ def attributes_of(result: PCAResult, dtype: np.dtype) -> dict[str, Any]:
 # --- the certificate of a fit ---------------------------------------------------------------------
 
 
-def certificate_of(result: PCAResult, components: np.ndarray, limits: Tolerances, stop_reason: str) -> Certificate:
+def certificate_of(facts: PcaFacts, components: np.ndarray, is_cut: bool, stop_reason: str) -> Certificate:
     """Return the claims about a fit; those about single components only where it was finished."""
-    certificate = pca_certificate(facts_of(result, components, limits))
-    if stop_reason != FINISHED or (result.is_cut and not certificate.holds):
-        return without_components(certificate, result.variances.size, stop_reason)
+    certificate = pca_certificate(with_angles(facts, components))
+    if stop_reason != FINISHED or (is_cut and not certificate.holds):
+        return without_components(certificate, facts.variances.size, stop_reason)
     return certificate
 
 
@@ -102,24 +103,34 @@ def tolerances(model: Any, route: str, dtype: np.dtype) -> Tolerances:
     """Return how exact a route is meant to be."""
     exact = REFILLED if model.missing == "em" else 2.0 * SETTLED[dtype]  # components follow the filled values
     tolerance = LOOSE if route in APPROXIMATE else max(float(model.tol), exact)
-    return Tolerances(tolerance, exact, FLOAT_ERROR[dtype])
+    return Tolerances(tolerance, exact, FLOAT_ERROR[dtype], model.accuracy)
 
 
-def facts_of(result: PCAResult, components: np.ndarray, limits: Tolerances) -> PcaFacts:
-    """Return the facts as the route knows them, which costs no further look at the rows."""
-    angles = products_of_columns(components.T)
-    lost = result.total - float(result.variances @ angles.diagonal())
+def known_facts(result: PCAResult, limits: Tolerances) -> PcaFacts:
+    """Return the facts as the route knows them, without a further look at the rows; what angles tell is missing."""
     filling = result.filling
     return PcaFacts(
         variances=result.variances,
         residuals=result.residuals,
-        skew=float(np.abs(angles - np.eye(angles.shape[0])).max(initial=0.0)),
-        n_turned=turned_count(components),
-        kept_and_lost=float(result.variances.sum()) + lost,
+        skew=np.nan,
+        n_turned=0,
+        kept_and_lost=np.nan,
         total=result.total,
         filling=None if filling is None else (f"the last of {filling[0]} rounds", filling[1], FILLED),
         tolerance=limits.residual,
         rounding=limits.rounding,
+        accuracy=limits.accuracy,
+    )
+
+
+def with_angles(facts: PcaFacts, components: np.ndarray) -> PcaFacts:
+    """Return the facts with those about the components themselves."""
+    angles = products_of_columns(components.T)
+    lost = facts.total - float(facts.variances @ angles.diagonal())
+    return facts._replace(
+        skew=float(np.abs(angles - np.eye(angles.shape[0])).max(initial=0.0)),
+        n_turned=turned_count(components),
+        kept_and_lost=float(facts.variances.sum()) + lost,
     )
 
 

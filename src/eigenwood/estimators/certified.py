@@ -1,0 +1,34 @@
+"""A certificate that is made when it is first read: what it needs is kept, the claims are not written before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from eigenwood.proofs.claim import Certificate
+
+
+class CertifiedWhenRead:
+    """Gives an estimator ``certificate_``; its ``fit`` hands over the function that makes it.
+
+    >>> class Model(CertifiedWhenRead):
+    ...     pass
+    >>> model = Model()
+    >>> hasattr(model, "certificate_")
+    False
+    >>> model.certify_when_read(lambda: Certificate(()))
+    >>> model.certificate_.holds
+    True
+    """
+
+    def certify_when_read(self, make: Callable[[], Certificate]) -> None:
+        """Let ``make`` be called when the certificate is first read; a ``partial`` pickles."""
+        vars(self).pop("certificate_", None)
+        self._certify = make
+
+    @cached_property
+    def certificate_(self) -> Certificate:
+        make = vars(self).get("_certify")
+        if make is None:
+            raise AttributeError(f"{type(self).__name__} has no certificate_ before fit")
+        return make()
