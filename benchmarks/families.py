@@ -12,6 +12,7 @@ FAMILIES = {
     "bag_of_words": Family(draw_words, identical, tolerance=0.0),
     "kernel-pca": Family(random_kernels.draw_workload, random_kernels.eigenvalue_accuracy, tolerance=1e-4),
     "pca": Family(random_pca.draw_pca, random_pca.held, tolerance=1e-5),
+    "pca-loose": Family(random_pca.draw_loose_pca, random_pca.held, tolerance=1e-3),
     "tree": Family(random_trees.draw_decision_tree, random_trees.quality_on_test_rows, tolerance=0.02),
     "regression-tree": Family(random_trees.draw_regression_tree, random_trees.quality_on_test_rows, tolerance=0.02),
     "forest": Family(random_trees.draw_random_forest, random_trees.quality_on_test_rows, tolerance=0.02),

@@ -187,12 +187,13 @@ def _leading(H: np.ndarray, wanted: Wanted, spare: int) -> tuple[np.ndarray, np.
 
 
 def _descending(H: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    size = H.shape[0]
+    """Return the leading pairs; in a unit, because LAPACK's thresholds are absolute."""
+    size, unit = H.shape[0], np.ldexp(1.0, np.frexp(H.diagonal().max())[1])
     if 2 * count >= size:
-        values, vectors = linalg.eigh(H, driver="evd", check_finite=False)
+        values, vectors = linalg.eigh(H / unit, driver="evd", check_finite=False)
     else:
-        values, vectors = linalg.eigh(H, subset_by_index=[size - count, size - 1], check_finite=False)
-    return values[::-1][:count].copy(), np.ascontiguousarray(vectors[:, ::-1][:, :count])
+        values, vectors = linalg.eigh(H / unit, subset_by_index=[size - count, size - 1], check_finite=False)
+    return unit * values[::-1][:count], np.ascontiguousarray(vectors[:, ::-1][:, :count])
 
 
 def _block_and_factor(sticking_out: np.ndarray, basis: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
