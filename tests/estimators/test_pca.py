@@ -691,7 +691,7 @@ def test_no_more_than_the_accuracy_is_lost(shape, asked, dtype):
     best = true_pairs(X)[0][:k].sum()
     assert (1.0 - 0.02) * best <= model.explained_variance_.sum() <= best * (1.0 + 1e-5)
     exact = PCA(asked, svd_solver="krylov").fit(X)
-    assert residuals_of(exact).sum() < 1e-3 * residuals_of(model).sum()  # it ended sooner
+    assert residuals_of(exact).sum() < 0.1 * residuals_of(model).sum()  # it ended sooner
     for certificate in (model.certificate_, verify(model, X)):
         assert certificate.holds
         claim = next(claim for claim in certificate if claim.name == "accuracy")

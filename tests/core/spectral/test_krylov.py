@@ -290,19 +290,18 @@ def test_fewer_looks_find_the_same_pairs():
     assert len(seldom) < len(often)
     assert_allclose(seldom[-1].values[:5], often[-1].values[:5], atol=1e-12)
     assert seldom[-1].n_products <= 1.5 * often[-1].n_products + RULE.block
-    assert_honest(seldom[-1].pairs(), M)
+    assert_honest(M, seldom[-1].pairs())
 
 
 @pytest.mark.parametrize("wanted", [Wanted(6), Wanted(120, 0.6)])
-@pytest.mark.parametrize("loss", [0.1, 1e-2])
-def test_no_more_is_lost_than_the_residuals_say(wanted, loss):
+@pytest.mark.parametrize("loss", [0.05, 1e-2])
+def test_no_more_is_lost_than_may_be(wanted, loss):
     M = with_spectrum(0.97 ** np.arange(120.0))
     exact, rough = last_step(M, wanted), last_step(M, wanted, RULE._replace(loss=loss))
     assert rough.n_products < exact.n_products
     best, held = np.linalg.eigvalsh(M)[::-1][: rough.count].sum(), rough.values[: rough.count].sum()
-    uncertain = rough.residuals[: rough.count].sum()
-    assert best - uncertain <= held <= best + 1e-12
-    assert uncertain <= loss * held
+    assert (1.0 - loss) * best <= held <= best + 1e-12
+    assert rough.residuals[: rough.count].sum() <= loss * held
 
 
 def test_numbers_in_another_unit_change_no_bit():

@@ -24,7 +24,7 @@ from eigenwood.estimators.pca.types import PCAResult, Request, Step, Steps, once
 SETTLED = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}  # ‖Cv - λv‖ / λ₁ at which an iteration ends
 MACHINE_PRECISION = {np.dtype(np.float32): 3e-6, np.dtype(np.float64): 1e-12}
 ONE_BY_ONE = 1.0 / 16.0  # of a tolerance, where pairs of AAᵀ are found one by one: errors grow on the way back to AᵀA
-CAUTION = 0.8  # of the share that may be lost: residuals are measured again in the space of the features
+CAUTION = 0.5  # of the share that may be lost: residuals do not see a direction that is still missing
 BASIS_BYTES = 2**28
 MOST_PRODUCTS = 20  # times the size of the matrix, should an iteration never settle
 OJA_BATCH, OJA_ROWS, OJA_EPOCHS = 64, 30_000, 5  # rows of a batch; of all batches at least; passes at least
