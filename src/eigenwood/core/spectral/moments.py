@@ -119,8 +119,8 @@ def column_moments_of(X, weights: np.ndarray, n_threads: int = 1) -> ColumnMomen
 
 def _moments_of_steps(X: np.ndarray, weights: np.ndarray, n_threads: int) -> Moments | None:
     """Return the moments in integers, where all numbers lie on a grid (``quantized``) and each row counts once."""
-    grid = grid_of(X) if multiplies_bytes() and (weights == 1.0).all() else None
-    sums = None if grid is None else quantized_moments(X, grid, n_threads)
+    grid = grid_of(X) if (weights == 1.0).all() else None
+    sums = None if grid is None or not multiplies_bytes() else quantized_moments(X, grid, n_threads)
     return None if sums is None else Moments(X.shape[0], float(X.shape[0]), sums.mean, sums.scatter)
 
 
@@ -233,9 +233,11 @@ def runs_of(columns: np.ndarray) -> np.ndarray:
     array([[2, 5],
            [7, 8]])
     """
-    breaks = np.nonzero(np.diff(columns) > 1)[0] + 1
     if columns.size == 0:
         return np.empty((0, 2), dtype=np.int64)
+    if columns[-1] - columns[0] + 1 == columns.size:
+        return np.array([[columns[0], columns[-1] + 1]])
+    breaks = np.nonzero(np.diff(columns) > 1)[0] + 1
     first, stop = np.append(0, breaks), np.append(breaks, columns.size)
     return np.column_stack([columns[first], columns[stop - 1] + 1])
 
