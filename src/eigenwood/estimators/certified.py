@@ -17,7 +17,7 @@ class CertifiedWhenRead:
     >>> hasattr(model, "certificate_")
     False
     >>> model.certify_when_read(lambda: Certificate(()))
-    >>> model.certificate_.holds
+    >>> model.certificate_ == Certificate(())
     True
     """
 
