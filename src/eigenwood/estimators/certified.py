@@ -1,9 +1,9 @@
-"""A certificate that is made when it is first read: what it needs is kept, the claims are not written before."""
+"""A certificate that is made when it is read: what it needs is kept, the claims are not written before."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import partial
 
 from eigenwood.proofs.claim import Certificate
 
@@ -22,13 +22,17 @@ class CertifiedWhenRead:
     """
 
     def certify_when_read(self, make: Callable[[], Certificate]) -> None:
-        """Let ``make`` be called when the certificate is first read; a ``partial`` pickles."""
-        vars(self).pop("certificate_", None)
+        """Let ``make`` be called whenever the certificate is read; a ``partial`` pickles."""
         self._certify = make
 
-    @cached_property
+    @property
     def certificate_(self) -> Certificate:
+        """The claims about the fit; to read them changes nothing in the model."""
         make = vars(self).get("_certify")
         if make is None:
             raise AttributeError(f"{type(self).__name__} has no certificate_ before fit")
         return make()
+
+    @certificate_.setter
+    def certificate_(self, certificate: Certificate) -> None:
+        self._certify = partial(Certificate, tuple(certificate))

@@ -26,7 +26,7 @@ from eigenwood.estimators.pca.fitting import (
     attributes_of,
     batch_moments,
     certificate_of,
-    known_facts,
+    facts_of,
     moments_of_model,
     request_of,
     solver_steps,
@@ -321,8 +321,8 @@ class PCA(CertifiedWhenRead, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         for name, value in attributes.items():
             setattr(self, name, value)
         self.stop_reason_ = reason
-        facts = known_facts(result, limits)
-        self.certify_when_read(partial(certificate_of, facts, attributes["components_"], result.is_cut, reason))
+        facts = facts_of(result, attributes["components_"], limits)
+        self.certify_when_read(partial(certificate_of, facts, result.is_cut, reason))
         self.__dict__.pop("_moments", None)
 
     def _moments_so_far(self) -> Moments | None:

@@ -91,9 +91,9 @@ def attributes_of(result: PCAResult, dtype: np.dtype) -> dict[str, Any]:
 # --- the certificate of a fit ---------------------------------------------------------------------
 
 
-def certificate_of(facts: PcaFacts, components: np.ndarray, is_cut: bool, stop_reason: str) -> Certificate:
+def certificate_of(facts: PcaFacts, is_cut: bool, stop_reason: str) -> Certificate:
     """Return the claims about a fit; those about single components only where it was finished."""
-    certificate = pca_certificate(with_angles(facts, components))
+    certificate = pca_certificate(facts)
     if stop_reason != FINISHED or (is_cut and not certificate.holds):
         return without_components(certificate, facts.variances.size, stop_reason)
     return certificate
@@ -106,31 +106,22 @@ def tolerances(model: Any, route: str, dtype: np.dtype) -> Tolerances:
     return Tolerances(tolerance, exact, FLOAT_ERROR[dtype], model.accuracy)
 
 
-def known_facts(result: PCAResult, limits: Tolerances) -> PcaFacts:
-    """Return the facts as the route knows them, without a further look at the rows; what angles tell is missing."""
+def facts_of(result: PCAResult, components: np.ndarray, limits: Tolerances) -> PcaFacts:
+    """Return the facts as the route knows them, which costs no further look at the rows."""
+    angles = products_of_columns(components.T)
+    lost = result.total - float(result.variances @ angles.diagonal())
     filling = result.filling
     return PcaFacts(
-        variances=result.variances,
+        variances=result.variances.copy(),
         residuals=result.residuals,
-        skew=np.nan,
-        n_turned=0,
-        kept_and_lost=np.nan,
+        skew=float(np.abs(angles - np.eye(angles.shape[0])).max(initial=0.0)),
+        n_turned=turned_count(components),
+        kept_and_lost=float(result.variances.sum()) + lost,
         total=result.total,
         filling=None if filling is None else (f"the last of {filling[0]} rounds", filling[1], FILLED),
         tolerance=limits.residual,
         rounding=limits.rounding,
         accuracy=limits.accuracy,
-    )
-
-
-def with_angles(facts: PcaFacts, components: np.ndarray) -> PcaFacts:
-    """Return the facts with those about the components themselves."""
-    angles = products_of_columns(components.T)
-    lost = facts.total - float(facts.variances @ angles.diagonal())
-    return facts._replace(
-        skew=float(np.abs(angles - np.eye(angles.shape[0])).max(initial=0.0)),
-        n_turned=turned_count(components),
-        kept_and_lost=float(facts.variances.sum()) + lost,
     )
 
 
