@@ -18,11 +18,11 @@ from eigenwood.core.tree.grower import (
     GrowthContext,
     Workspace,
     allows_small_nodes,
-    grown,
     growth_steps,
     new_workspace,
     part_of,
     small_trees,
+    tree_so_far,
 )
 from eigenwood.core.tree.split.sizes import SMALL
 from eigenwood.core.tree.types import BinnedTable, GrowthParams, NodeSpan, Target, Tree
@@ -37,6 +37,10 @@ class WorkspacePool:
 
     def __init__(self) -> None:
         self._free: defaultdict[tuple, SimpleQueue[Workspace]] = defaultdict(SimpleQueue)
+
+    def __reduce__(self) -> tuple:
+        """Another process makes workspaces of its own."""
+        return WorkspacePool, ()
 
     @contextmanager
     def one_for(self, context: GrowthContext, n_rows: int, largest: int) -> Iterator[Workspace]:
@@ -55,7 +59,7 @@ class WorkspacePool:
         free.put(workspace)
 
 
-def grown_tree(
+def grow_tree(
     binned: BinnedTable,
     target: Target,
     params: GrowthParams,
@@ -69,7 +73,7 @@ def grown_tree(
     rows = np.flatnonzero(target.weights).astype(np.int32)
     if max_leaves > 0:
         *_, last = growth_steps(binned, target, rows, params, monotonic_cst, max_leaves, seed, 1)
-        return grown(last)
+        return tree_so_far(last)
     context = GrowthContext(binned, target, params, monotonic_cst, logs, rows)
     n_rows = target.weights.size
     with workspaces.one_for(context, n_rows, n_rows) as workspace:
@@ -78,7 +82,7 @@ def grown_tree(
 
 
 def is_for_batches(context: GrowthContext) -> bool:
-    """Return whether trees begin as small nodes, and ask for nothing that those do not know."""
+    """Return whether whole trees can grow as small nodes: few rows, and no setting that those do not support."""
     return context.target.weights.size <= SMALL and allows_small_nodes(context)
 
 
@@ -87,7 +91,7 @@ def batch_size(n_rows: int) -> int:
     return max(1, BATCH_ROWS // n_rows)
 
 
-def grown_batch(
+def grow_batch(
     context: GrowthContext, bootstrap: Bootstrap, draw_seeds: np.ndarray, seeds: np.ndarray, workspaces: WorkspacePool
 ) -> tuple[Tree, np.ndarray]:
     """Return a tree for each pair of seeds, one after the other as if they were parts of one, and where each begins."""

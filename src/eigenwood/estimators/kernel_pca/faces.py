@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -136,18 +135,18 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Base
     """
 
     PARAMS = {
-        "n_components": AnyOf(Nothing(), Number(at_least=1, whole=True)),
+        "n_components": AnyOf(Nothing(), Number(at_least=1, integer=True)),
         **SIMILARITY_PARAMS,
         "alpha": Number(at_least=0),
         "fit_inverse_transform": Flag(),
         "eigen_solver": Choice(("auto", "dense", "arpack", "krylov", "randomized", "low_rank")),
         "tol": Number(at_least=0),
-        "max_iter": AnyOf(Nothing(), Number(at_least=1, whole=True)),
-        "iterated_power": AnyOf(Choice(("auto",)), Number(at_least=0, whole=True)),
+        "max_iter": AnyOf(Nothing(), Number(at_least=1, integer=True)),
+        "iterated_power": AnyOf(Choice(("auto",)), Number(at_least=0, integer=True)),
         "remove_zero_eig": Flag(),
         "random_state": Seed(),
         "copy_X": Flag(),
-        "n_landmarks": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(below=1.0)),
+        "n_landmarks": AnyOf(Nothing(), Number(at_least=1, integer=True), Share(below=1.0)),
         "preimage": AnyOf(Nothing(), Choice(PREIMAGES)),
         "n_jobs": N_JOBS,
         "memory_limit": MEMORY_LIMIT,
@@ -266,7 +265,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Base
             check_output_of_blocks(self)
             names = tuple(self.get_feature_names_out())
             blocks = partial(query_blocks, self, X)
-            return replace(X, columns=names, pieces=lambda: (self._scores(block) for block in blocks()))
+            return X.changed(lambda: (self._scores(block) for block in blocks()), names)
         return self._scores(checked_queries(self, X))
 
     @one_blas_thread()
