@@ -733,14 +733,14 @@ def test_other_rows_do_not_verify_the_model():
 @pytest.mark.parametrize("route", ["covariance_eigh", "gram_eigh"])
 def test_a_solver_that_is_wrong_cannot_certify_itself(monkeypatch, route):
     """It hands out the pairs from the second on, swears that their residuals are zero, and is not believed."""
-    honest = decomposition.leading_pairs
+    honest = decomposition.symmetric_pairs
 
     def wrong(M, wanted, n_threads=1):
         pairs = honest(M, wanted._replace(count=wanted.count + 1), n_threads)
         return type(pairs)(pairs.values[1:], pairs.vectors[:, 1:], 0.0 * pairs.residual_vectors[:, 1:])
 
     X = rows(15)
-    monkeypatch.setattr(decomposition, "leading_pairs", wrong)
+    monkeypatch.setattr(decomposition, "symmetric_pairs", wrong)
     model = PCA(2, svd_solver=route).fit(X)
     assert model.certificate_.holds  # its own notes
     assert failed(verify(model, X)) == ["nothing missed"]

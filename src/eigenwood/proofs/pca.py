@@ -27,7 +27,7 @@ EVEN = 1e-5  # two entries of a component are alike in size, up to rounding
 DENSE, DENSE_VALUES = 1000, 2**26  # rows or columns of a matrix whose eigenvalues are all computed; values in memory
 N_PROBES, MOST_PASSES, FEWEST_PASSES = 8, 24, 4  # of the verifier's search beside the components, where that is large
 UNSETTLED = "settled"
-CENTRAL = ("component", "nothing missed", "missing values")  # what a fit that was cut may leave undone
+CENTRAL = ("component", "accuracy", "nothing missed", "missing values")  # what a fit that was cut may leave undone
 OF_ALL_ROWS = ("rows", "mean", "total variance", "intervals", "stated numbers")  # and what it knows of some rows only
 
 RowWork = Callable[[np.ndarray, np.ndarray], Any]  # of a block of rows and their weights
@@ -45,6 +45,7 @@ class PcaFacts(NamedTuple):
     total: float  # the trace of C
     tolerance: float  # of a residual, relative to the largest variance
     rounding: float  # of everything else, relative
+    accuracy: float | None = None  # share of what so many components may hold that may be lost, if any may
     filling: tuple[str, float, float] | None = None  # which change of the filled values, its size, and the bound
     off_centre: float | None = None  # how far the mean is off, beside the standard deviation of all columns together
     total_error: float | None = None  # relative error of the stated total variance
@@ -62,6 +63,7 @@ class Tolerances(NamedTuple):
     residual: float
     agreement: float
     rounding: float
+    accuracy: float | None = None
 
 
 def pca_certificate(facts: PcaFacts) -> Certificate:
@@ -69,7 +71,10 @@ def pca_certificate(facts: PcaFacts) -> Certificate:
     claims: list[Claim] = [component_claim(facts, i) for i in range(min(SHOWN, facts.variances.size))]
     if facts.variances.size > SHOWN:
         claims.append(remaining_claim(facts))
-    claims.append(measured("tolerance", "‖Cv - λv‖ / λ₁ that the solver aims at, at most", facts.tolerance))
+    if facts.accuracy is None:
+        claims.append(measured("tolerance", "‖Cv - λv‖ / λ₁ that the solver aims at, at most", facts.tolerance))
+    else:
+        claims.append(accuracy_claim(facts, facts.accuracy))
     claims.append(at_most("orthonormality", "largest entry of |V Vᵀ - I|", facts.skew, facts.rounding))
     claims.append(at_most("signs", "components whose largest entry is negative", facts.n_turned, 0))
     claims.append(trace_claim(facts))
@@ -119,7 +124,17 @@ def remaining_claim(facts: PcaFacts) -> Claim:
 
 
 def bound_of(facts: PcaFacts) -> float:
-    return facts.tolerance * float(facts.variances.max(initial=0.0))
+    """Return the largest residual: where something may be lost, one component may lose all of it."""
+    exact = facts.tolerance * float(facts.variances.max(initial=0.0))
+    return max(exact, (facts.accuracy or 0.0) * float(facts.variances.sum()))
+
+
+def accuracy_claim(facts: PcaFacts, accuracy: float) -> Claim:
+    """Return how much of what so many components hold may be lost: the sum of the residuals, in parts of it."""
+    held, uncertain = float(facts.variances.sum()), float(facts.residuals.sum())
+    low, high = held - uncertain, held + uncertain
+    statement = f"residuals / variances; eigenvalues near these sum up to [{low:.6g}, {high:.6g}]"
+    return at_most("accuracy", statement, beside(uncertain, held), accuracy + facts.rounding)
 
 
 def trace_claim(facts: PcaFacts) -> Claim:
@@ -137,7 +152,7 @@ def missed_claim(facts: PcaFacts, beside: float) -> Claim:
 
 def most_beside(facts: PcaFacts) -> float:
     """Return the variance that a direction beside the components may have."""
-    return float(facts.variances[-1] + (facts.tolerance + facts.rounding) * facts.variances[0])
+    return float(facts.variances[-1] + bound_of(facts) + facts.rounding * facts.variances[0])
 
 
 # --- fits that were cut short ---------------------------------------------------------------------
@@ -276,6 +291,7 @@ def facts_in_units(results: RowResults, stated: Stated, unit: np.float64, tolera
         total=sums.total / degrees,
         tolerance=tolerances.residual,
         rounding=tolerances.rounding,
+        accuracy=tolerances.accuracy,
     )
     return facts._replace(
         off_centre=length_of(sums.centre) / sums.weight / np.sqrt(facts.total) if sums.total > 0.0 else 0.0,

@@ -40,16 +40,36 @@ def check_rows(
     anyway and asks ``check_finite`` itself when it met one. ``nan_cure`` says what the user can do about NaN.
     """
     who = type(estimator).__name__
-    check_is_a_table(who, X)
-    try:
-        validate_data(estimator, X=X, reset=reset, skip_check_array=True)
-    except (ValueError, TypeError) as problem:
-        raise one_sentence(who, problem) from problem
+    if not (is_plain(X) and takes_unnamed_columns(estimator, X.shape[1], reset)):
+        check_is_a_table(who, X)
+        try:
+            validate_data(estimator, X=X, reset=reset, skip_check_array=True)
+        except (ValueError, TypeError) as problem:
+            raise one_sentence(who, problem) from problem
     names = getattr(estimator, "feature_names_in_", None)
     rows = check_matrix(who, X, accept_sparse=accept_sparse, finite=False)
     if finite:
         check_finite(who, rows, names, missing=missing, nan_cure=nan_cure)
     return rows
+
+
+def is_plain(X: Any) -> bool:
+    """Return whether X is an array that the gate hands on as it is: a closer look costs as much as a small fit.
+
+    >>> is_plain(np.zeros((2, 3))), is_plain(np.zeros((2, 3)).T), is_plain(np.zeros((0, 3))), is_plain([[0.0]])
+    (True, False, False, False)
+    """
+    is_by_rows = type(X) is np.ndarray and X.ndim == 2 and X.flags.c_contiguous and X.flags.aligned
+    return bool(is_by_rows and X.dtype in FLOATS and X.size > 0)
+
+
+def takes_unnamed_columns(estimator: Any, n_columns: int, reset: bool) -> bool:
+    """Record so many columns without names in fit; return whether nothing is left to be recorded or said of them."""
+    if reset:
+        vars(estimator).pop("feature_names_in_", None)
+        estimator.n_features_in_ = n_columns
+        return True
+    return not hasattr(estimator, "feature_names_in_") and getattr(estimator, "n_features_in_", None) == n_columns
 
 
 def check_matrix(
@@ -59,9 +79,20 @@ def check_matrix(
 
     ``finite`` is False where the caller meets every number anyway and looks for infinity itself.
     """
+    rows = X if is_plain(X) else checked_array(who, X, accept_sparse)
+    if sparse.issparse(rows) and not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()  # an entry stored twice means the sum
+    if finite:
+        check_finite(who, rows, names, missing=missing)
+    return rows
+
+
+def checked_array(who: str, X: Any, accept_sparse: bool) -> Any:
+    """Return what scikit-learn's gate makes of X: floats by rows, or csr."""
     check_is_a_table(who, X)
     try:
-        rows = check_array(
+        return check_array(
             frame_values(who, X),
             accept_sparse="csr" if accept_sparse else False,
             dtype=FLOATS,
@@ -71,12 +102,6 @@ def check_matrix(
         )
     except (ValueError, TypeError) as problem:
         raise one_sentence(who, problem) from problem
-    if sparse.issparse(rows) and not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()  # an entry stored twice means the sum
-    if finite:
-        check_finite(who, rows, names, missing=missing)
-    return rows
 
 
 def check_weights(estimator: Any, sample_weight: Any, n_rows: int) -> np.ndarray:

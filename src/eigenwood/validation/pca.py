@@ -160,6 +160,9 @@ def asked_count(asked: Any, svd_solver: str, n_rows: int | None, n_columns: int)
     return int(asked), None
 
 
+LOSES_UNKNOWN = ("randomized", "power", "oja")
+
+
 def check_route(svd_solver: str, n_components: Any, kind: str) -> None:
     """Raise where a solver cannot read a kind of rows, or cannot find what is asked for."""
     refused, needed = READS.get(svd_solver, ((), ""))
@@ -168,6 +171,15 @@ def check_route(svd_solver: str, n_components: Any, kind: str) -> None:
     if n_components == "mle" and (kind == COLUMN_BLOCKS or svd_solver not in MAY_GUESS):
         raise InputError(
             f"{WHO}: n_components='mle' cannot be a string with svd_solver={svd_solver!r}; 'full' finds it."
+        )
+
+
+def check_accuracy(svd_solver: str, accuracy: float | None) -> None:
+    """Raise where a solver does not know how much it loses."""
+    if accuracy is not None and svd_solver in LOSES_UNKNOWN:
+        raise InputError(
+            f"{WHO}: accuracy must be None with svd_solver={svd_solver!r}, which ends after a number of products; "
+            f"got {accuracy!r}."
         )
 
 

@@ -282,3 +282,30 @@ def test_a_short_column_beside_a_long_one_is_orthogonal_to_the_basis():
     basis, (long, short) = whole[:, :5], whole[:, 5:].T
     Q, _ = krylov._block_and_factor(np.column_stack([long, 1e-6 * short + 1e-12 * basis[:, 0]]), basis, 1.0)
     assert_allclose(np.hstack([basis, Q]).T @ np.hstack([basis, Q]), np.eye(7), atol=1e-12)
+
+
+def test_fewer_looks_find_the_same_pairs():
+    M = with_spectrum(0.93 ** np.arange(120.0))
+    often, seldom = (list(steps_of(M, Wanted(5), RULE._replace(between=share))) for share in (0.0, 0.5))
+    assert len(seldom) < len(often)
+    assert_allclose(seldom[-1].values[:5], often[-1].values[:5], atol=1e-12)
+    assert seldom[-1].n_products <= 1.5 * often[-1].n_products + RULE.block
+    assert_honest(M, seldom[-1].pairs())
+
+
+@pytest.mark.parametrize("wanted", [Wanted(6), Wanted(120, 0.6)])
+@pytest.mark.parametrize("loss", [0.05, 1e-2])
+def test_no_more_is_lost_than_may_be(wanted, loss):
+    M = with_spectrum(0.97 ** np.arange(120.0))
+    exact, rough = last_step(M, wanted), last_step(M, wanted, RULE._replace(loss=loss))
+    assert rough.n_products < exact.n_products
+    best, held = np.linalg.eigvalsh(M)[::-1][: rough.count].sum(), rough.values[: rough.count].sum()
+    assert (1.0 - loss) * best <= held <= best + 1e-12
+    assert rough.residuals[: rough.count].sum() <= loss * held
+
+
+def test_numbers_in_another_unit_change_no_bit():
+    M = with_spectrum(0.9 ** np.arange(90.0))
+    one, other = (last_step(unit * M, Wanted(4)) for unit in (1.0, 2.0**120))
+    assert_array_equal(2.0**120 * one.values, other.values)
+    assert_array_equal(one.pairs().vectors, other.pairs().vectors)

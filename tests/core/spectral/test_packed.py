@@ -1,4 +1,4 @@
-"""A packed table multiplies as the table does, made entry by entry."""
+"""Products both ways are those of the table, made entry by entry."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,6 @@ from eigenwood.core.spectral.packed import (
     LEAST_WIDTH,
     MOST_WIDTH,
     feature_space_lengths,
-    normal_of_packed,
-    packed,
     packed_width,
     products_both_ways,
 )
@@ -24,7 +22,6 @@ SHAPES = ((1, 1), (1, 40), (4, 16), (5, 17), (6, 31), (11, 33), (3, 64))  # rows
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     monkeypatch.setattr(packing, "MOST_WIDTH", LEAST_WIDTH)
-    monkeypatch.setattr(packing, "BLOCKS_AT_ONCE", 2)
 
 
 def example(seed, shape, dtype, away=3.0):
@@ -33,39 +30,6 @@ def example(seed, shape, dtype, away=3.0):
     middle = naive.mean(X, weights)
     scale = np.random.default_rng(seed).uniform(0.5, 2.0, shape[1])
     return Centred(X, np.sqrt(weights), middle, scale), naive.centred(X, weights, middle, scale)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES)
-def test_it_holds_the_centred_table_and_zeros(shape, dtype):
-    A, whole = example(1, shape, dtype)
-    blocks = packed(A)
-    assert blocks.dtype == dtype
-    assert blocks.shape == (-(-shape[1] // LEAST_WIDTH), shape[0], LEAST_WIDTH)
-    together = np.hstack(blocks)
-    assert_allclose(together[:, : shape[1]], whole, rtol=1e-5 if dtype == np.float32 else 1e-13, atol=1e-6)
-    assert not together[:, shape[1] :].any()
-
-
-@pytest.mark.parametrize("n_vectors", [1, 3, 4, 5, 8])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES)
-def test_it_multiplies_as_the_table_does(shape, dtype, n_vectors):
-    A, whole = example(2, shape, dtype)
-    B = np.random.default_rng(n_vectors).normal(size=(shape[0], n_vectors))
-    got, expected = normal_of_packed(packed(A), B), whole @ (whole.T @ B)
-    assert got.dtype == np.float64
-    within = (3e-6 if dtype == np.float32 else 1e-12) * max(1.0, np.abs(expected).max())
-    assert_allclose(got, expected, atol=within)
-    assert_allclose(got, normal_by_columns(A, B), atol=within)
-
-
-def test_it_has_the_same_bits_for_any_number_of_threads():
-    A, _ = example(3, (9, 200), np.float32)
-    B = np.random.default_rng(0).normal(size=(9, 6))
-    one, *others = (normal_of_packed(packed(A, n_threads), B, n_threads) for n_threads in THREADS)
-    for other in others:
-        assert_array_equal(other, one)
 
 
 @pytest.mark.parametrize("n_rows", [1, 100, 255, 256, 2504, 10**6])
@@ -124,4 +88,4 @@ def test_long_sums_beside_a_giant_number_do_not_drift(n_vectors):
     exact = (X - A.mean).T @ B
     assert_allclose(images[2], exact[2], rtol=1e-6)
     assert_allclose(product[3], ((X - A.mean) @ exact)[3], rtol=1e-6)
-    assert_allclose(normal_of_packed(packed(A), B)[3], product[3], rtol=1e-6)
+    assert_allclose(normal_by_columns(A, B)[3], product[3], rtol=1e-6)

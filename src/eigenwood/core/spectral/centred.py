@@ -29,6 +29,7 @@ BUFFER_VALUES = 2**19
 SHORTEST, LONGEST = 16, 4096  # rows or columns of a block
 SPARSE_ROWS = 32768
 TILE_ROWS, TILE_COLUMNS = 256, 1024
+SHORT_SUM = 64  # rows
 
 
 class Centred(NamedTuple):
@@ -62,10 +63,23 @@ def normal_by_columns(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.ndarr
 
     def work(columns: slice, total: np.ndarray) -> None:
         block = source.block(rows, columns)
-        add_to(total, block @ (block.T @ B))
+        add_to(total, block @ in_short_sums(block, B))
 
     blocks = row_blocks(A.X.shape[1], block_length(A.X.shape[0]))
     return summed(work, blocks, (A.X.shape[0], B.shape[1]), n_threads)
+
+
+def in_short_sums(block: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Return blockᵀ B in their type: float32 is added up over some rows only, and these sums in float64.
+
+    Beside a giant number all other rows round the same way, and one long sum would drift.
+    """
+    if block.dtype == np.float64:
+        return block.T @ B
+    total = np.zeros((block.shape[1], B.shape[1]))
+    for some in row_blocks(block.shape[0], SHORT_SUM):
+        add_to(total, block[some].T @ B[some])
+    return total.astype(block.dtype)
 
 
 def column_products(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.ndarray:

@@ -120,7 +120,7 @@ def first_guess(approximate: np.ndarray, count: int, n_threads: int) -> Pairs:
 
     block = WIDTH if count <= GUESS_BLOCK else GUESS_BLOCK
     capacity = max(3 * count, GUESS_BASIS)
-    rule = KrylovRule(GUESS_TOL, block, capacity, seed=0, max_products=GUESS_PRODUCTS * capacity)
+    rule = KrylovRule(GUESS_TOL, block, capacity, 0, GUESS_PRODUCTS * capacity, spare=capacity)
     *_, step = krylov_steps(operator, approximate.shape[0], Wanted(count), float(np.trace(approximate)) / unit, rule)
     with one_blas_thread():
         return Pairs(unit * step.values, step.basis @ step.rotation, np.empty((0, step.values.size)))

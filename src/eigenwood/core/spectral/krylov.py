@@ -36,10 +36,16 @@ class KrylovRule(NamedTuple):
     seed: int
     max_products: int = 10**9
     least_products: int = 0  # before a start that has settled at once is believed: a copy of a value may be missing
+    loss: float = 0.0  # share of what the wanted pairs hold that may be lost: then their residuals together decide
+    spare: int = 4  # pairs beside the wanted ones that a look takes
+    between: float = 0.0  # share of the basis that may come in between two looks at its pairs, which cost its cube
 
 
 class KrylovStep(NamedTuple):
-    """Where the iteration stands; ``count`` pairs are wanted as far as is known by now."""
+    """Where the iteration stands; ``count`` pairs are wanted as far as is known by now.
+
+    ``values`` are the leading ones, as many as are wanted at least, as far as there are any.
+    """
 
     basis: np.ndarray
     rotation: np.ndarray
@@ -52,13 +58,14 @@ class KrylovStep(NamedTuple):
     n_products: int
     whole: bool
     last: bool
+    excess: float  # how many times the residuals are larger than they may be
     is_cut: bool = False  # no more products are allowed, and not all wanted pairs have settled
 
     def pairs(self) -> Pairs:
         """Return the wanted pairs, as good as they are by now."""
         count = min(self.count, self.values.size)
         with one_blas_thread():
-            vectors = self.basis[:, : self.values.size] @ self.rotation[:, :count]
+            vectors = self.basis @ self.rotation[:, :count]
             residual_vectors = self.outward @ self.factor[:, :count]
         return Pairs(self.values[:count].copy(), vectors, residual_vectors)
 
@@ -66,7 +73,7 @@ class KrylovStep(NamedTuple):
 def krylov_steps(
     operator: Operator, size: int, wanted: Wanted, trace: float, rule: KrylovRule, start: np.ndarray | None = None
 ) -> Iterator[KrylovStep]:
-    """Yield after every product, until all wanted pairs have settled; ``start`` are orthonormal columns to begin with.
+    """Yield after every look, until all wanted pairs have settled; ``start`` are orthonormal columns to begin with.
 
     >>> M = np.diag([5.0, 3.0, 1.0, 0.5])
     >>> *_, step = krylov_steps(lambda B: M @ B, 4, Wanted(1), 9.5, KrylovRule(1e-12, 1, 4, 0))
@@ -77,7 +84,7 @@ def krylov_steps(
     rng = np.random.default_rng(rule.seed)
     basis, H = np.empty((size, capacity), order="F"), np.zeros((capacity, capacity))
     block = _fresh(rng, basis[:, :0], min(rule.block, capacity)) if start is None else start
-    n_kept = n_products = 0
+    n_kept = n_products = n_next = 0
     n_starts = 1
     while True:
         n_old, n_kept = n_kept, n_kept + block.shape[1]
@@ -85,30 +92,40 @@ def krylov_steps(
         with one_blas_thread():
             basis[:, n_old:n_kept] = block
             sticking_out = _projected(operator(block), basis[:, :n_kept], H, n_old)
-            values, rotation = _descending(H[:n_kept, :n_kept])
-            scale = max(float(values[0]), 0.0)
+            scale = max(float(H.diagonal().max()), 0.0)
             following, R = _block_and_factor(sticking_out, basis[:, :n_kept], scale)
-            factor = R @ rotation[n_old:]
-            residuals = np.linalg.norm(factor, axis=0)
         is_spent = n_products >= rule.max_products
         is_all = n_kept == size or is_spent
-        count, last = _state(values, residuals, wanted, trace, rule.tol, is_all)
-        last = last and (is_all or n_products >= rule.least_products or following.shape[1] == 0)
+        wanted_width = max(rule.block, following.shape[1])
+        is_full = n_kept + wanted_width > capacity and n_kept < size
+        if n_kept < n_next and not (is_all or is_full):
+            block = _filled(following, rng, basis[:, :n_kept], min(wanted_width, capacity - n_kept))
+            continue
+        n_next = n_kept + int(rule.between * n_kept)
+        with one_blas_thread():
+            values, rotation = _leading(H[:n_kept, :n_kept], wanted, rule.spare)
+            factor = R @ rotation[n_old:]
+            residuals = np.linalg.norm(factor, axis=0)
+        count = _count(values, wanted, trace, is_all)
+        excess = _excess(values, residuals, count, rule)
+        is_believed = n_products >= rule.least_products or following.shape[1] == 0
+        last = is_all or (excess <= 1.0 and is_believed)
         renew = last and not is_all and most_alike(values[:count], rule.tol) >= n_starts * rule.block
         if renew:
             last, n_starts = False, n_starts + 1
         width, outward = n_kept - n_old, following[:, : R.shape[0]]
         stand = basis[:, :n_kept], rotation, values, residuals, outward, factor[: outward.shape[1]]
-        is_cut = is_spent and not _are_settled(values, residuals, count, rule.tol)
-        yield KrylovStep(*stand, count, width, n_products, whole=True, last=last, is_cut=is_cut)
+        is_cut = is_spent and excess > 1.0
+        yield KrylovStep(*stand, count, width, n_products, whole=True, last=last, excess=excess, is_cut=is_cut)
         if last:
             return
-        wanted_width = max(rule.block, following.shape[1])
         if renew:
             wanted_width = max(min(following.shape[1] + rule.block, capacity - count), following.shape[1], 1)
         if n_kept + wanted_width > capacity and n_kept < size:
             n_keep = max(min(count + (n_kept - count) // 2, capacity - wanted_width), 1)
-            n_kept = _restart(basis, H, rotation, values, n_keep)
+            with one_blas_thread():
+                n_kept = _restart(basis, H, n_kept, n_keep)
+            n_next = 0
         block = _filled(following, rng, basis[:, :n_kept], min(wanted_width, capacity - n_kept))
 
 
@@ -126,20 +143,27 @@ def most_alike(values: np.ndarray, tol: float) -> int:
     return most
 
 
-def _state(values, residuals, wanted: Wanted, trace: float, tol: float, is_all: bool) -> tuple[int, bool]:
-    """Return how many pairs are wanted, and whether all of them have settled."""
+def _count(values: np.ndarray, wanted: Wanted, trace: float, is_all: bool) -> int:
+    """Return how many pairs are wanted; one more than there are while these do not hold the share."""
     if wanted.share is None:
-        count = min(wanted.count, values.size) if is_all else wanted.count
-    else:
-        found = count_for_share(np.maximum(values, 0.0), wanted.share, trace)
-        count = values.size if found is None else found
-        if found is None and not is_all:
-            return count, False
-    return count, is_all or _are_settled(values, residuals, count, tol)
+        return min(wanted.count, values.size) if is_all else wanted.count
+    found = count_for_share(np.maximum(values, 0.0), wanted.share, trace)
+    return found or (values.size if is_all else values.size + 1)
 
 
-def _are_settled(values: np.ndarray, residuals: np.ndarray, count: int, tol: float) -> bool:
-    return count <= values.size and bool((residuals <= settled_at(values, tol))[:count].all())
+def _excess(values: np.ndarray, residuals: np.ndarray, count: int, rule: KrylovRule) -> float:
+    """Return how many times too large the residuals of the wanted pairs are; infinite if there are not so many yet.
+
+    A residual is the distance of a value from an eigenvalue. So no more than their sum is lost of what the pairs hold.
+    """
+    if count > values.size:
+        return np.inf
+    ratios = residuals[:count] / np.maximum(settled_at(values, rule.tol)[:count], np.finfo(float).tiny)
+    excess = float(ratios.max(initial=0.0))
+    if rule.loss == 0.0:
+        return excess
+    held = max(float(values[:count].sum()), np.finfo(float).tiny)
+    return min(excess, float(residuals[:count].sum()) / (rule.loss * held))
 
 
 def _projected(product: np.ndarray, basis: np.ndarray, H: np.ndarray, n_old: int) -> np.ndarray:
@@ -157,9 +181,21 @@ def _projected(product: np.ndarray, basis: np.ndarray, H: np.ndarray, n_old: int
     return product
 
 
-def _descending(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    values, vectors = linalg.eigh(H, driver="evd", check_finite=False)
-    return values[::-1].copy(), np.ascontiguousarray(vectors[:, ::-1])
+def _leading(H: np.ndarray, wanted: Wanted, spare: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leading pairs of H, largest first: those wanted and some more, or all where a share is wanted."""
+    size = H.shape[0]
+    count = min(size, wanted.count + spare) if wanted.share is None else size
+    return _descending(H, count)
+
+
+def _descending(H: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leading pairs; in a unit, because LAPACK's thresholds are absolute."""
+    size, unit = H.shape[0], np.ldexp(1.0, np.frexp(H.diagonal().max())[1])
+    if 2 * count >= size:
+        values, vectors = linalg.eigh(H / unit, driver="evd", check_finite=False)
+    else:
+        values, vectors = linalg.eigh(H / unit, subset_by_index=[size - count, size - 1], check_finite=False)
+    return unit * values[::-1][:count], np.ascontiguousarray(vectors[:, ::-1][:, :count])
 
 
 def _block_and_factor(sticking_out: np.ndarray, basis: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
@@ -178,12 +214,12 @@ def _block_and_factor(sticking_out: np.ndarray, basis: np.ndarray, scale: float)
     return Q, in_order
 
 
-def _restart(basis, H, rotation, values, n_keep: int) -> int:
+def _restart(basis, H, n_kept: int, n_keep: int) -> int:
     """Keep the best pairs as the basis; return how many."""
-    n_kept = values.size
-    basis[:, :n_keep] = basis[:, :n_kept] @ rotation[:, :n_keep]
+    values, rotation = _descending(H[:n_kept, :n_kept], n_keep)
+    basis[:, :n_keep] = basis[:, :n_kept] @ rotation
     H[:] = 0.0
-    H[np.arange(n_keep), np.arange(n_keep)] = values[:n_keep]
+    H[np.arange(n_keep), np.arange(n_keep)] = values
     return n_keep
 
 

@@ -1,11 +1,8 @@
-"""A wide table, centred and packed, for products with a few vectors that are repeated.
+"""Products of a wide table with a few vectors by loops, both ways in one pass: Aᵀv and AAᵀv.
 
-    X            rows of d numbers                a block of columns lies scattered over the memory
-    packed       [ n x w ][ n x w ] … [ n x w ]   each contiguous, small enough for the cache; zeros fill the last
-    AAᵀ B        for each block:  T = A_cᵀ B,  sum of A_c T            A is read once from the memory
+    AᵀB, AAᵀB    for each block of columns:  T = A_cᵀ B,  sum of A_c T            A is read once from the memory
 
-BLAS is made for large factors; with four vectors it takes twice as long as these loops, which keep four vectors and
-four rows at hand.
+Loops keep four vectors and four rows at hand; ``packed_quantized`` runs them over a copy of bytes.
 """
 
 from __future__ import annotations
@@ -15,51 +12,20 @@ import numpy as np
 from eigenwood.compiling import njit
 from eigenwood.core.spectral.centred import Centred, narrow, summed
 from eigenwood.core.spectral.moments import add_to, even_slices
-from eigenwood.core.threads import results_of, row_blocks
+from eigenwood.core.threads import row_blocks
 
 BLOCK_BYTES, LEAST_WIDTH, MOST_WIDTH = 2**19, 16, 512
 GROUP = 4  # vectors, and rows, that are multiplied together
-BLOCKS_AT_ONCE = 64  # while packing: so much of a row is read at a time
 BLOCKS_OF_A_CALL = 16  # that are multiplied: with fewer, threads would wait for Python
 FEW_VECTORS = 24  # up to so many, loops are faster than BLAS
 SHORT_SUM = 64  # rows that are summed in the type of A, by loops or by BLAS; these sums are added in float64
 IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # sums may be made in lanes; the same ones on every call
 
 
-def packed(A: Centred, n_threads: int = 1) -> np.ndarray:
-    """Return a dense A as blocks of columns, shape (n_blocks, n, width): as large as X.
-
-    >>> A = Centred(np.eye(2), np.ones(2), np.zeros(2), np.ones(2))
-    >>> packed(A)[0, :, :3]
-    array([[1., 0., 0.],
-           [0., 1., 0.]])
-    """
-    n, d = A.X.shape
-    width = packed_width(n)
-    blocks, source = np.empty((-(-d // width), n, width), dtype=A.X.dtype), narrow(A)
-
-    def pack(some: slice) -> None:
-        write_packed(source.X, source.roots, some.start * width, *source[2:], blocks[some])
-
-    results_of(pack, row_blocks(blocks.shape[0], BLOCKS_AT_ONCE), n_threads)
-    return blocks
-
-
 def packed_width(n_rows: int, itemsize: int = 4) -> int:
     """Return how many columns a block has: a multiple of the lanes, as many as fit in the cache."""
     lanes = LEAST_WIDTH * 4 // itemsize
     return int(np.clip(BLOCK_BYTES // itemsize // n_rows // lanes * lanes, lanes, MOST_WIDTH))
-
-
-def normal_of_packed(blocks: np.ndarray, B: np.ndarray, n_threads: int = 1) -> np.ndarray:
-    """Return AAᵀ B for a packed A, shape (n, b), in float64."""
-    vectors = in_groups(B, blocks.dtype)
-
-    def work(some: slice, total: np.ndarray) -> None:
-        add_normals(blocks[some], vectors, np.empty((GROUP, blocks.shape[2]), dtype=blocks.dtype), total)
-
-    total = summed(work, even_slices(blocks.shape[0], BLOCKS_OF_A_CALL), vectors.shape, n_threads)
-    return np.ascontiguousarray(total[: B.shape[1]].T)
 
 
 def in_groups(B: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -135,36 +101,6 @@ def feature_space_lengths(A: Centred, B: np.ndarray, n_threads: int = 1) -> np.n
         total += np.einsum("ij,ij->i", products, products)
 
     return np.sqrt(summed(work, row_blocks(A.X.shape[1], MOST_WIDTH), (B.shape[1],), n_threads))
-
-
-@njit
-def write_packed(X, roots, first_column, shift, rest, factor, blocks):
-    """Write √w (x - shift - rest) factor of some blocks of columns, and zeros beyond the last column."""
-    n_blocks, n_rows, width = blocks.shape
-    for i in range(n_rows):
-        for q in range(n_blocks):
-            first = first_column + q * width
-            n_here = min(width, X.shape[1] - first)
-            values, out = X[i, first : first + n_here], blocks[q, i]
-            means, rests, factors = (
-                shift[first : first + n_here],
-                rest[first : first + n_here],
-                factor[first : first + n_here],
-            )
-            for j in range(n_here):
-                out[j] = roots[i] * ((values[j] - means[j]) - rests[j]) * factors[j]
-            for j in range(n_here, width):
-                out[j] = 0
-
-
-@njit
-def add_normals(blocks, vectors, products, total):
-    """Add AAᵀv of each vector to ``total`` for some blocks; there are whole groups of vectors."""
-    for A in blocks:
-        for first in range(0, vectors.shape[0], GROUP):
-            sums = total[first : first + GROUP]
-            write_products(A, 0, A.shape[1], None, vectors[first : first + GROUP], products)
-            add_combined(A, 0, A.shape[1], None, products, sums)
 
 
 @njit

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from eigenwood.core.spectral.packed import GROUP
 from eigenwood.core.spectral.pairs import MANY, Wanted
-from eigenwood.core.spectral.symmetric import FEW, LARGE, are_few
+from eigenwood.core.spectral.symmetric import ALL_PAIRS, SOME_PAIRS, are_few
 from eigenwood.estimators.pca.sources import InMemory, Source, known_shape, operator_size
 from eigenwood.estimators.pca.types import Request
 
@@ -18,59 +18,67 @@ PACKED_SHARE = 0.4  # of the wanted pairs, where the table is packed
 
 
 class Costs(NamedTuple):
-    """What a unit of each kind of work costs, beside one multiplication; measured by ``benchmarks/bench_pca.py``."""
+    """What a unit of each kind of work costs, beside one multiplication of a large product of two float matrices of the
+    type of the rows; how they are measured stands in docs/design/pca.md."""
 
-    all_pairs: float = 30.0  # all eigenpairs by LAPACK, for each entry of m x m x m
-    some_pairs: float = 6.0  # some eigenpairs by LAPACK, the same
+    symmetric: float = 0.5  # a product of a matrix with itself, for each of n m²
     svd: float = 20.0  # of an n x m table, for each of n m²
-    lanczos: float = 5000.0  # few eigenpairs of a matrix in memory, for each of m²
-    reading: float = 100.0  # to gather and centre A once for a block, for each entry
-    packed_reading: float = 5.0  # to read a packed copy of A instead
-    block_column: float = 4.5  # a product with a block, for each entry of A and column of the block
+    reading: float = 48.0  # to gather and centre A once for a block, for each entry
+    block_column: float = 2.0  # a product with a block, for each entry of A and column of the block
+    packed_reading: float = 1.0  # to read a copy of bytes instead
+    packed_column: float = 3.5  # and to multiply it
     byte_product: float = 0.3  # a product of bytes
+    lanczos: float = 5000.0  # few eigenpairs of a matrix of bytes, for each of m²
     refining_rounds: float = 2.0  # exact products after the matrix of bytes,
     refined_reading: float = 35.0  # each of which reads A,
     refined_column: float = 2.2  # and multiplies it with every column
     krylov_blocks: float = 11.0  # that Krylov takes to settle, where the spectrum falls
+    rough_blocks: float = 4.0  # the same, where a hundredth may be lost
     share_of_pairs: float = 0.3  # that hold the share of variance that is asked for, as a guess
 
 
 COSTS = Costs()
 
 
-def direct_cost(n: int, d: int, wanted: Wanted) -> float:
-    """Return the work to make the smaller matrix of products and to decompose it."""
-    size = min(n, d)
-    all_pairs = wanted.share is not None or wanted.count > FEW * size or size < LARGE
-    return float(n) * d * size + (COSTS.all_pairs * size**3 if all_pairs else COSTS.lanczos * size**2)
+def svd_cost(n: int, d: int) -> float:
+    """Return the work of the SVD of a table."""
+    return COSTS.svd * n * d * min(n, d)
 
 
-def refined_cost(n: int, d: int, count: int) -> float:
+def direct_cost(source: Source, wanted: Wanted, n_threads: int) -> float:
+    """Return the work to make the smaller matrix of products on all threads and to decompose it on one."""
+    n, d = known_shape(source)
+    size, double = min(n, d), 8 / source.dtype.itemsize
+    return COSTS.symmetric * float(n) * d * size + n_threads * double * lapack_work(size, wanted)
+
+
+def refined_cost(source: Source, count: int) -> float:
     """Return the work of a Gram matrix of bytes and of the exact products that follow it."""
+    n, d = known_shape(source)
     rounds = COSTS.refining_rounds * (COSTS.refined_reading + COSTS.refined_column * count)
     return float(n) * d * (COSTS.byte_product * n + rounds) + COSTS.lanczos * n**2
 
 
-def krylov_cost(source: Source, wanted: Wanted) -> float:
+def krylov_cost(source: Source, wanted: Wanted, loss: float) -> float:
     """Return the work of an iteration that settles as fast as it does where the spectrum falls."""
     block = block_width(wanted, source)
     n_pairs = wanted.count if wanted.share is None else COSTS.share_of_pairs * min(known_shape(source))
-    return (COSTS.krylov_blocks + n_pairs / block) * product_cost(source, block)
+    n_blocks = COSTS.krylov_blocks if loss == 0.0 else COSTS.rough_blocks
+    return (n_blocks + n_pairs / block) * product_cost(source, block)
 
 
 def product_cost(source: Source, block: int) -> float:
     """Return the work of one product with a block: reading A costs as much as many of its columns."""
     n, d = known_shape(source)
-    reading = COSTS.packed_reading if is_packed(source) else COSTS.reading
-    return float(n) * d * (reading + COSTS.block_column * block)
+    if is_packed(source):
+        return float(n) * d * (COSTS.packed_reading + COSTS.packed_column * block)
+    return float(n) * d * (COSTS.reading + COSTS.block_column * block)
 
 
 def lapack_work(size: int, wanted: Wanted) -> float:
-    """Return the work of the pairs that LAPACK computes; none where Lanczos is taken instead."""
-    if are_few(size, wanted):
-        return 0.0
+    """Return the work of the pairs that LAPACK computes."""
     is_many = wanted.share is not None or wanted.count >= MANY * size
-    return (COSTS.all_pairs if is_many else COSTS.some_pairs) * float(size) ** 3
+    return (ALL_PAIRS if is_many else SOME_PAIRS) * float(size) ** 3
 
 
 def longest_work(name: str, source: Source, request: Request) -> float:
@@ -79,9 +87,9 @@ def longest_work(name: str, source: Source, request: Request) -> float:
         return 0.0
     n, d = source.shape
     if name in ("covariance_eigh", "gram_eigh"):
-        return float(n) * d * (d if name == "covariance_eigh" else n)
+        return COSTS.symmetric * float(n) * d * (d if name == "covariance_eigh" else n)
     if name == "full":
-        return COSTS.svd * n * d * min(n, d) * request.n_threads  # LAPACK takes one
+        return svd_cost(n, d) * request.n_threads  # LAPACK takes one
     if name == "gram_refined":
         return COSTS.byte_product * float(n) * d * n + COSTS.lanczos * n**2
     columns = {"randomized": request.wanted.count + request.n_oversamples, "power": 1, "oja": 1}
@@ -90,7 +98,7 @@ def longest_work(name: str, source: Source, request: Request) -> float:
 
 def decomposition_seconds(size: int, request: Request) -> float:
     """Return how long the pairs of a matrix take if they are computed at once; 0 if there is no time for that."""
-    work = lapack_work(size, request.wanted)
+    work = 0.0 if are_few(size, request.wanted) else lapack_work(size, request.wanted)
     return request.clock.seconds_for(work) if request.clock.affords(work) else 0.0
 
 
@@ -119,5 +127,5 @@ def block_width(wanted: Wanted, source: Source) -> int:
 
 
 def is_packed(source: Source) -> bool:
-    """Return whether products are made from a packed copy of the table."""
-    return isinstance(source, InMemory) and source.is_packed()
+    """Return whether products are made from a copy of bytes."""
+    return isinstance(source, InMemory) and source.grid is not None

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from eigenwood.core.spectral.krylov import KrylovStep
-from eigenwood.core.spectral.pairs import Pairs
-from eigenwood.core.spectral.symmetric import are_few, lanczos_steps, leading_pairs
+from eigenwood.core.spectral.pairs import Pairs, symmetric_pairs
+from eigenwood.core.spectral.symmetric import are_few, judged_lanczos_steps, lanczos_steps
 from eigenwood.estimators.pca.costs import lapack_work
 from eigenwood.estimators.pca.types import PCAResult, Request, Step, Steps, once
 
@@ -20,7 +20,10 @@ def decomposition_steps(M: np.ndarray, request: Request, finish: Finish, route: 
     if takes_lapack(M.shape[0], request):
         yield Step(once(by_lapack, M, finish, request), route, "", whole=True, last=True)
         return
-    for step in lanczos_steps(M, request.wanted, request.n_threads):
+    for step, is_slower in judged_lanczos_steps(M, request.wanted, request.n_threads):
+        if is_slower and request.clock.affords(lapack_work(M.shape[0], request.wanted)):
+            yield Step(once(by_lapack, M, finish, request), route, "", whole=True, last=True)
+            return
         yield Step(once(by_lanczos, step, finish, request), route, "", whole=step.last, last=step.last)
 
 
@@ -31,7 +34,7 @@ def takes_lapack(size: int, request: Request) -> bool:
 
 def by_lapack(M: np.ndarray, finish: Finish, request: Request) -> PCAResult:
     """Return the components from the pairs that LAPACK finds."""
-    return finish(leading_pairs(M, request.wanted, request.n_threads), request)
+    return finish(symmetric_pairs(M, request.wanted, request.n_threads), request)
 
 
 def by_lanczos(step: KrylovStep, finish: Finish, request: Request) -> PCAResult:
@@ -43,7 +46,7 @@ def by_lanczos(step: KrylovStep, finish: Finish, request: Request) -> PCAResult:
 def pairs_in_time(M: np.ndarray, request: Request) -> Pairs:
     """Return the leading pairs of a matrix; where there is no time for all digits, as good as they are by then."""
     if takes_lapack(M.shape[0], request):
-        return leading_pairs(M, request.wanted, request.n_threads)
+        return symmetric_pairs(M, request.wanted, request.n_threads)
     steps = lanczos_steps(M, request.wanted, request.n_threads)
     step = next(steps)
     while not step.last and not request.clock.is_up():

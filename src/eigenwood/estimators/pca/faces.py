@@ -18,6 +18,7 @@ from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 from eigenwood.data.genotypes import Genotypes
 from eigenwood.data.row_blocks import Blocks
 from eigenwood.estimators.blockwise import block_results
+from eigenwood.estimators.certified import CertifiedWhenRead
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.pca.clock import Clock
@@ -25,6 +26,7 @@ from eigenwood.estimators.pca.fitting import (
     attributes_of,
     batch_moments,
     certificate_of,
+    facts_of,
     moments_of_model,
     request_of,
     solver_steps,
@@ -49,7 +51,7 @@ from eigenwood.estimators.state import AMOUNT, COUNT, FEATURE_STATE, FIT_STATE
 from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, Watch, Watched
 from eigenwood.validation.arrays import check_matrix, check_rows
 from eigenwood.validation.params import AnyOf, Choice, Flag, Nothing, Number, Seed, Share, check_params
-from eigenwood.validation.pca import check_fitted_numbers, check_route, check_score_columns
+from eigenwood.validation.pca import check_accuracy, check_fitted_numbers, check_route, check_score_columns
 from eigenwood.validation.state import Array, Scalar, Sentence, Size
 from eigenwood.validation.threads import N_JOBS, thread_count
 
@@ -58,7 +60,7 @@ BLOCK_VALUES = 2**22  # of rows that are made from scores at once
 
 
 @describe
-class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstimator):
+class PCA(CertifiedWhenRead, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstimator):
     """Principal components: the directions of largest variance, exact to a bound that is stated.
 
     Like :class:`sklearn.decomposition.PCA`, with its parameters and attributes. Differences: (1) float32 rows keep
@@ -83,6 +85,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     tol : float, default=0.0
         Iterations end when ‖Cv - λv‖ is at most this times the largest variance; 0 is 1e-5 for
         float32 and 1e-8 for float64.
+    accuracy : float in (0, 1) or None, default=None
+        Share of what so many components can hold that may be lost: an iteration ends where its residuals together are
+        no larger than that, and ``certificate_`` states how much it is. 0.01 is as quick as approximate methods. None
+        loses nothing, up to ``tol``.
     iterated_power : 'auto' or int, default='auto'
         Products of 'randomized', or the most products of 'power' for one component.
     n_oversamples : int, default=10
@@ -121,6 +127,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         "whiten": Flag(),
         "svd_solver": Choice(tuple(ROUTES)),
         "tol": Number(at_least=0),
+        "accuracy": AnyOf(Nothing(), Share(below=1.0)),
         "iterated_power": AnyOf(Choice(("auto",)), Number(at_least=0, integer=True)),
         "n_oversamples": Number(at_least=1, integer=True),
         "power_iteration_normalizer": Choice(("auto", "QR", "LU", "none")),
@@ -130,6 +137,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         "n_jobs": N_JOBS,
         "time_limit": TIME_LIMIT,
     }
+    LATER_PARAMS = frozenset({"accuracy"})  # files that were written before have its default
     FITTED = {
         **FEATURE_STATE,
         "n_components_": Size("n_components"),
@@ -156,6 +164,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         whiten=False,
         svd_solver="auto",
         tol=0.0,
+        accuracy=None,
         iterated_power="auto",
         n_oversamples=10,
         power_iteration_normalizer="auto",
@@ -170,6 +179,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         self.whiten = whiten
         self.svd_solver = svd_solver
         self.tol = tol
+        self.accuracy = accuracy
         self.iterated_power = iterated_power
         self.n_oversamples = n_oversamples
         self.power_iteration_normalizer = power_iteration_normalizer
@@ -187,6 +197,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         watch = Watch(self)
         source = checked_source(self, X, sample_weight)
         check_route(self.svd_solver, self.n_components, kind_of(source))
+        check_accuracy(self.svd_solver, self.accuracy)
         request = request_of(self, source.weight(), source.shape[1], source.dtype)
         request = request._replace(clock=Clock(watch.seconds_left, request.n_threads))
 
@@ -308,11 +319,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     def _store(self, result: PCAResult, step: Step, dtype: np.dtype, reason: str) -> None:
         attributes = self._attributes(result, step, dtype)
         limits = tolerances(self, step.route, dtype)
-        certificate = certificate_of(result, attributes["components_"], limits, reason)
         for name, value in attributes.items():
             setattr(self, name, value)
         self.stop_reason_ = reason
-        self.certificate_ = certificate
+        facts = facts_of(result, attributes["components_"], limits)
+        self.certify_when_read(partial(certificate_of, facts, result.is_cut, reason))
         self.__dict__.pop("_moments", None)
 
     def _moments_so_far(self) -> Moments | None:

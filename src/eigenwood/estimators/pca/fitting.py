@@ -47,6 +47,7 @@ def request_of(model: Any, n_rows: int | None, n_columns: int, dtype: np.dtype) 
         mle=model.n_components == "mle",
         scale=standard_scale(model.scale, dtype),
         tol=float(model.tol),
+        loss=float(model.accuracy or 0.0),
         n_oversamples=int(model.n_oversamples),
         n_iter=None if model.iterated_power == "auto" else int(model.iterated_power),
         seed=int(integer_seeds(model.random_state, 1)[0]),
@@ -90,11 +91,11 @@ def attributes_of(result: PCAResult, dtype: np.dtype) -> dict[str, Any]:
 # --- the certificate of a fit ---------------------------------------------------------------------
 
 
-def certificate_of(result: PCAResult, components: np.ndarray, limits: Tolerances, stop_reason: str) -> Certificate:
+def certificate_of(facts: PcaFacts, is_cut: bool, stop_reason: str) -> Certificate:
     """Return the claims about a fit; those about single components only where it was finished."""
-    certificate = pca_certificate(facts_of(result, components, limits))
-    if stop_reason != FINISHED or (result.is_cut and not certificate.holds):
-        return without_components(certificate, result.variances.size, stop_reason)
+    certificate = pca_certificate(facts)
+    if stop_reason != FINISHED or (is_cut and not certificate.holds):
+        return without_components(certificate, facts.variances.size, stop_reason)
     return certificate
 
 
@@ -102,7 +103,7 @@ def tolerances(model: Any, route: str, dtype: np.dtype) -> Tolerances:
     """Return how exact a route is meant to be."""
     exact = REFILLED if model.missing == "em" else 2.0 * SETTLED[dtype]  # components follow the filled values
     tolerance = LOOSE if route in APPROXIMATE else max(float(model.tol), exact)
-    return Tolerances(tolerance, exact, FLOAT_ERROR[dtype])
+    return Tolerances(tolerance, exact, FLOAT_ERROR[dtype], model.accuracy)
 
 
 def facts_of(result: PCAResult, components: np.ndarray, limits: Tolerances) -> PcaFacts:
@@ -111,7 +112,7 @@ def facts_of(result: PCAResult, components: np.ndarray, limits: Tolerances) -> P
     lost = result.total - float(result.variances @ angles.diagonal())
     filling = result.filling
     return PcaFacts(
-        variances=result.variances,
+        variances=result.variances.copy(),
         residuals=result.residuals,
         skew=float(np.abs(angles - np.eye(angles.shape[0])).max(initial=0.0)),
         n_turned=turned_count(components),
@@ -120,6 +121,7 @@ def facts_of(result: PCAResult, components: np.ndarray, limits: Tolerances) -> P
         filling=None if filling is None else (f"the last of {filling[0]} rounds", filling[1], FILLED),
         tolerance=limits.residual,
         rounding=limits.rounding,
+        accuracy=limits.accuracy,
     )
 
 

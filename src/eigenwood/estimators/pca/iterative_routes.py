@@ -14,15 +14,17 @@ from eigenwood.core.spectral.krylov import KrylovRule, KrylovStep, krylov_steps
 from eigenwood.core.spectral.oja import OjaState, after_batch, oja_start
 from eigenwood.core.spectral.power import PowerRule, power_steps
 from eigenwood.core.spectral.randomized import randomized_steps
+from eigenwood.core.spectral.symmetric import BETWEEN
 from eigenwood.estimators.pca.back_transform import best_pairs_in_span, make_result, result_of_step
 from eigenwood.estimators.pca.costs import back_transform_seconds, block_width, product_cost
 from eigenwood.estimators.pca.scaling import scaling_of
-from eigenwood.estimators.pca.sources import RowSource, Scaling, Source, operator_size
+from eigenwood.estimators.pca.sources import InMemory, RowSource, Scaling, Source, operator_size
 from eigenwood.estimators.pca.types import PCAResult, Request, Step, Steps, once
 
 SETTLED = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-8}  # ‖Cv - λv‖ / λ₁ at which an iteration ends
 MACHINE_PRECISION = {np.dtype(np.float32): 3e-6, np.dtype(np.float64): 1e-12}
 ONE_BY_ONE = 1.0 / 16.0  # of a tolerance, where pairs of AAᵀ are found one by one: errors grow on the way back to AᵀA
+CAUTION = 0.5  # of the share that may be lost: residuals do not see a direction that is still missing
 BASIS_BYTES = 2**28
 MOST_PRODUCTS = 20  # times the size of the matrix, should an iteration never settle
 OJA_BATCH, OJA_ROWS, OJA_EPOCHS = 64, 30_000, 5  # rows of a batch; of all batches at least; passes at least
@@ -44,7 +46,11 @@ def krylov_steps_beside_core(source: Source, request: Request) -> Iterator[tuple
     wanted, block = request.wanted, block_width(request.wanted, source)
     room = BASIS_BYTES // (8 * size)
     least = 2 * wanted.count + 4 * block if wanted.share is None else 16 * block
-    rule = KrylovRule(settled(source, request), block, max(least, min(room, 1024)), request.seed, MOST_PRODUCTS * size)
+    capacity = max(least, min(room, 1024))
+    is_quick = isinstance(source, InMemory) and request.loss == 0.0
+    between = BETWEEN if is_quick else 0.0  # a product is then a pass over a file
+    most, loss = MOST_PRODUCTS * size, CAUTION * request.loss
+    rule = KrylovRule(settled(source, request), block, capacity, request.seed, most, loss, between=between)
     operator, after = source.operator(scaling, request.n_threads), back_transform_seconds(source, request)
     for step in krylov_steps(operator, size, wanted, scaling.total(), rule):
         result = once(result_of_step, step, source, scaling, request)

@@ -8,17 +8,16 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.core.spectral.bytes import multiplies_bytes
-from eigenwood.core.spectral.krylov import KrylovStep
 from eigenwood.core.spectral.pairs import Wanted
 from eigenwood.core.spectral.symmetric import FEW
-from eigenwood.estimators.pca.costs import direct_cost, krylov_cost, product_cost, refined_cost
+from eigenwood.estimators.pca.costs import direct_cost, krylov_cost, refined_cost, svd_cost
 from eigenwood.estimators.pca.sources import InMemory, RowStream, Source, known_shape
 from eigenwood.estimators.pca.types import Request
 
-SMALL = 500  # rows and columns: below, the SVD of the whole table takes milliseconds
+SMALL = 500  # rows and columns of a table whose SVD is taken as it is,
+SMALL_WORK = 2**23  # unless that takes more than so much work, some tenths of a millisecond
 MOST_MEMORY = 2**32  # bytes that a matrix of products may take before ``auto`` looks for another way
 KRYLOV_MUST_SAVE = 1.3  # times the work: what is direct is also sure
-PATIENCE = 4  # products before Krylov is judged
 
 
 class Plan(NamedTuple):
@@ -27,6 +26,7 @@ class Plan(NamedTuple):
     route: str
     fallback: str | None
     reason: str
+    other_cost: float = np.inf  # of the fallback
 
 
 def plan_route(source: Source, request: Request) -> Plan:
@@ -35,7 +35,7 @@ def plan_route(source: Source, request: Request) -> Plan:
         return plan_for_stream(source.n_columns)
     n, d = known_shape(source)
     is_sparse = isinstance(source, InMemory) and sparse.issparse(source.X)
-    if isinstance(source, InMemory) and max(n, d) <= SMALL and not is_sparse:
+    if isinstance(source, InMemory) and max(n, d) <= SMALL and not is_sparse and svd_cost(n, d) <= SMALL_WORK:
         return Plan("full", None, f"{n} x {d} is small")
     direct = "gram_eigh" if source.is_wide() else "covariance_eigh"
     size = min(n, d)
@@ -45,7 +45,7 @@ def plan_route(source: Source, request: Request) -> Plan:
         return Plan("krylov", None, f"{size} x {size} products do not fit in memory")
     if is_sparse and size > SMALL:
         return Plan("krylov", None, "sparse rows are multiplied as they are")
-    return cheapest_plan(source, request.wanted, direct)
+    return cheapest_plan(source, request, direct)
 
 
 def plan_for_stream(n_columns: int) -> Plan:
@@ -56,16 +56,19 @@ def plan_for_stream(n_columns: int) -> Plan:
     return Plan("krylov", None, f"{products} do not fit in memory")
 
 
-def cheapest_plan(source: Source, wanted: Wanted, direct: str) -> Plan:
+def cheapest_plan(source: Source, request: Request, direct: str) -> Plan:
     """Return the route that takes the least work, where the matrix of products fits in memory."""
-    n, d = known_shape(source)
+    (n, d), wanted = known_shape(source), request.wanted
     words = f"{min(n, d)} x {min(n, d)} products of {max(n, d)} numbers"
-    directly, by_krylov = direct_cost(n, d, wanted), krylov_cost(source, wanted)
-    if is_refinable(source, wanted) and refined_cost(n, d, wanted.count) < min(directly, by_krylov):
+    directly, by_krylov = direct_cost(source, wanted, request.n_threads), krylov_cost(source, wanted, request.loss)
+    refined = refined_cost(source, wanted.count) if is_refinable(source, wanted) else np.inf
+    if refined < min(directly, by_krylov):
         return Plan("gram_refined", None, f"bytes and a few exact products cost less than {words}")
     if directly <= KRYLOV_MUST_SAVE * by_krylov:
         return Plan(direct, None, f"{words} cost less than an iteration")
-    return Plan("krylov", direct, f"a few products with blocks of vectors cost less than {words}")
+    other = "gram_refined" if refined < directly else direct
+    reason = f"a few products with blocks of vectors cost less than {words}"
+    return Plan("krylov", other, reason, min(directly, refined))
 
 
 def is_refinable(source: Source, wanted: Wanted) -> bool:
@@ -82,21 +85,4 @@ def is_refinable(source: Source, wanted: Wanted) -> bool:
 
 def affords_directly(source: Source, request: Request) -> bool:
     """Return whether there is time for the smaller matrix of products and its decomposition."""
-    n, d = known_shape(source)
-    return request.clock.affords(direct_cost(n, d, request.wanted), request.n_threads)
-
-
-def largest_error(step: KrylovStep) -> float:
-    """Return the largest relative residual of the wanted pairs; 1 while there are not so many yet."""
-    is_known = step.count <= step.values.size
-    return float(step.residuals[: step.count].max(initial=0.0) / step.values[0]) if is_known else 1.0
-
-
-def is_slow(errors: list[float], tol: float, source: Source, block: int) -> bool:
-    """Return whether the products that are left, at the rate so far, cost more than the direct route."""
-    if len(errors) < PATIENCE:
-        return False
-    rate = np.sqrt(errors[-1] / errors[-3]) if errors[-3] > 0.0 else 0.0
-    n_left = np.inf if rate >= 1.0 else np.log(tol / errors[-1]) / np.log(rate)
-    n, d = known_shape(source)
-    return n_left * product_cost(source, block) > direct_cost(n, d, Wanted(1))
+    return request.clock.affords(direct_cost(source, request.wanted, request.n_threads), request.n_threads)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeGuard
 
+from eigenwood.core.spectral.judging import Look, is_slow, look_at
 from eigenwood.estimators.pca.costs import block_width, longest_work, product_cost
 from eigenwood.estimators.pca.direct_routes import covariance_steps, full_steps, gram_steps, refined_steps_of
 from eigenwood.estimators.pca.iterative_routes import (
@@ -22,9 +23,8 @@ from eigenwood.estimators.pca.iterative_routes import (
     oja_route,
     power_route,
     randomized_route,
-    settled,
 )
-from eigenwood.estimators.pca.planning import affords_directly, is_slow, largest_error, plan_route
+from eigenwood.estimators.pca.planning import affords_directly, plan_route
 from eigenwood.estimators.pca.sources import InMemory, Source
 from eigenwood.estimators.pca.types import Request, Steps
 
@@ -45,16 +45,17 @@ def auto_route(source: Source, request: Request) -> Steps:
     if has_no_time_for(source, request, "krylov"):
         yield from hasty_steps(source, request, "krylov")
         return
-    errors: list[float] = []
+    looks: list[Look] = []
     for step, inner in krylov_steps_beside_core(source, request):
-        errors.append(largest_error(inner))
-        is_slower = is_slow(errors, settled(source, request), source, inner.block)
+        looks.append(look_at(inner))
+        per_product = product_cost(source, inner.block) / inner.block
+        is_slower = is_slow(looks, per_product, plan.other_cost)
         if is_slower and not inner.last and affords_directly(source, request):
             break
         yield step._replace(reason=plan.reason)
     else:
         return
-    reason = f"after {len(errors)} products krylov was too slow: the spectrum is flat"
+    reason = f"after {inner.n_products} products krylov was too slow: the spectrum is flat"
     yield from (step._replace(reason=reason) for step in ROUTES[plan.fallback](source, request))
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -36,14 +36,14 @@ from eigenwood.core.spectral.moments import (
     no_column_moments,
     no_moments,
 )
-from eigenwood.core.spectral.packed import feature_space_lengths, normal_of_packed, packed, products_both_ways
+from eigenwood.core.spectral.packed import feature_space_lengths, products_both_ways
 from eigenwood.core.spectral.packed_quantized import normal_of_packed_quantized, pack_quantized
-from eigenwood.core.spectral.quantized import grid_of
+from eigenwood.core.spectral.quantized import UniformGrid, grid_of
 from eigenwood.core.threads import ahead, row_blocks
 from eigenwood.estimators.pca.units import Units, divided, largest_sizes
 
 CHUNK_VALUES = 2**26  # of a table in memory, between two looks at the clock
-PACKED_BYTES = 2**29  # of a copy that makes repeated products faster
+PACKED_BYTES = 2**29  # of a table that is copied as bytes, which makes repeated products faster
 GRAM_WORK = 10**11  # n² times columns, between two looks at the clock
 
 
@@ -181,19 +181,17 @@ class InMemory:
 
     def operator(self, scaling: Scaling, n_threads: int) -> Operator:
         A = self.centred(scaling)
-        if self.is_packed():
-            grid = grid_of(self.X)
-            codes = None if grid is None else pack_quantized(A, grid, n_threads)
-            if codes is not None:
-                return lambda B: normal_of_packed_quantized(codes, B, n_threads)
-            blocks = packed(A, n_threads)
-            return lambda B: normal_of_packed(blocks, B, n_threads)
+        codes = None if self.grid is None else pack_quantized(A, self.grid, n_threads)
+        if codes is not None:
+            return lambda B: normal_of_packed_quantized(codes, B, n_threads)
         normal = normal_by_columns if self.is_wide() else normal_by_rows
         return lambda B: normal(A, B, n_threads)
 
-    def is_packed(self) -> bool:
-        """Return whether a copy of A by blocks of columns is worth its memory."""
-        return self.is_wide() and not sparse.issparse(self.X) and self.X.nbytes <= PACKED_BYTES
+    @cached_property
+    def grid(self) -> UniformGrid | None:
+        """Return the grid that all numbers of a wide table seem to lie on: a copy as bytes is worth its memory."""
+        is_small = not sparse.issparse(self.X) and self.X.nbytes <= PACKED_BYTES
+        return grid_of(self.X) if is_small and self.is_wide() else None
 
     def feature_operator(self, scaling: Scaling, n_threads: int) -> Operator:
         """Return AᵀA, also where AAᵀ is smaller."""

@@ -21,6 +21,7 @@ class Request(NamedTuple):
     mle: bool
     scale: Callable[[ColumnMoments], np.ndarray]
     tol: float
+    loss: float  # share of what the components may hold that may be lost; 0: none, up to tol
     n_oversamples: int
     n_iter: int | None  # of randomised and power iterations; None: as many as usual
     seed: int
