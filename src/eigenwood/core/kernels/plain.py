@@ -7,6 +7,8 @@ What they do in pieces (``KernelRows``) takes few.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy import sparse
 
@@ -62,15 +64,24 @@ class GivenRows:
 
 
 class WholeRows(GivenRows):
-    """All kernel values of few rows, in float64, as those of k(x, z) - g(x) - g(z)."""
+    """All kernel values of few rows, in float64, as those of k(x, z) - g(x) - g(z); a problem takes part with slices.
 
-    def __init__(self, K: np.ndarray, g: np.ndarray) -> None:
-        super().__init__(K)
-        self._g = g
+    They are copied when somebody asks for them here: who solves all problems together does not.
+    """
+
+    def __init__(self, K: np.ndarray, g: np.ndarray, slices: tuple[slice, ...]) -> None:
+        self.n_rows = sum(part.stop - part.start for part in slices)
+        self.columns, self._threads = np.arange(self.n_rows), 1
+        self._all, self._g, self._slices = K, g, slices
+
+    @cached_property
+    def _K(self) -> np.ndarray:  # type: ignore[override]
+        return np.block([[self._all[rows, columns] for columns in self._slices] for rows in self._slices])
 
     def shift(self, rows: np.ndarray, beta: np.ndarray) -> float:
         """Return by how much Σ β_i k(x_i, ·) is more than the scores, where Σβ = 0."""
-        return float(beta @ self._g[rows])
+        own = np.concatenate([self._g[part] for part in self._slices])
+        return float(beta @ own[rows])
 
 
 class LinearRows:

@@ -24,14 +24,14 @@ from eigenwood.core.kernels.row_cache import KernelRowCache, KernelTable, Part, 
 from eigenwood.core.kernels.source import work_of_a_dense_value
 from eigenwood.core.margin.dual_svm import KernelRows
 from eigenwood.core.margin.one_against_one import Problem
-from eigenwood.core.pieces import Pieces, at_once
+from eigenwood.core.pieces import Pieces
 
 IN_DUAL = {RBF: RBF_LESS_ONE, POLYNOMIAL: POLYNOMIAL_ABOUT, SIGMOID: SIGMOID_ABOUT}
 MANY_CLASSES = 4  # from here on the kernel values within a class serve several problems
 DENSE_SHARE = 0.25  # of the memory, for sparse rows made dense and for kernel values within classes
 WORTH_THREADS = 2e6  # kernel values of all problems: fewer are dealt with before threads have begun
-FEW_BYTES = 2**25  # of all kernel values of a fit, in float64: they are computed at once, and stay in the caches
-FEW_WORK = 2e9  # multiplications, a fraction of a second, between two looks at the clock
+FEW_BYTES = 3 * 2**28  # of all kernel values of a fit, in float64
+FEW_WORK = 2e10  # multiplications, a second
 
 
 class Resources(NamedTuple):
@@ -46,6 +46,7 @@ class KernelSources(NamedTuple):
 
     rows: list[KernelRows]
     writing: Pieces[None]
+    gram: np.ndarray | None = None  # all kernel values, where they are at hand when that is done
 
 
 def kernel_sources(
@@ -56,7 +57,7 @@ def kernel_sources(
     if kernel is None:
         return KernelSources([GivenRows(given_part(X, problem), threads) for problem in problems], nothing_to_write())
     if isinstance(kernel, Kernel) and are_few(X, kernel, problems, resources):
-        return KernelSources(whole_rows(dense_if_small(X, resources), kernel, problems), nothing_to_write())
+        return whole_gram(dense_if_small(X, resources), kernel, problems, resources.n_threads)
     if isinstance(kernel, Kernel) and kernel.code == LINEAR:
         return KernelSources([LinearRows(rows_in(X, problem), threads) for problem in problems], nothing_to_write())
     table = table_of(X, kernel, resources)
@@ -77,15 +78,14 @@ def resources_worth_using(problems: list[Problem], resources: Resources) -> Reso
 
 
 def are_few(X: Any, kernel: Kernel, problems: list[Problem], resources: Resources) -> bool:
-    """Return whether all kernel values, among all rows and again among those of each problem, are few and cheap."""
-    sizes = np.array([X.shape[0], *(problem.dual.target.size for problem in problems)], dtype=np.float64)
-    n_bytes, work = 8.0 * float(sizes @ sizes), sizes[0] ** 2 * work_of_a_dense_value(X.shape[1], kernel)
+    """Return whether all kernel values among the rows are few and cheap."""
+    n_bytes, work = 8.0 * X.shape[0] ** 2, float(X.shape[0]) ** 2 * work_of_a_dense_value(X.shape[1], kernel)
     fit = n_bytes <= min(FEW_BYTES, DENSE_SHARE * resources.max_bytes)
     return bool(fit and work <= FEW_WORK and may_be_dense(X, resources))
 
 
-def whole_rows(X: np.ndarray, kernel: Kernel, problems: list[Problem]) -> list[KernelRows]:
-    """Return the rows of each problem, with all kernel values computed."""
+def whole_gram(X: np.ndarray, kernel: Kernel, problems: list[Problem], n_threads: int) -> KernelSources:
+    """Return the rows of each problem, with all kernel values; no problem copies its part unless it is asked for."""
     X, kernel = X.astype(np.float64, copy=False), kernel._replace(code=dual_code(kernel))
     rows, g = prepared(X, kernel, origin(X, kernel)), np.zeros(X.shape[0])
     if kernel.code == LINEAR:  # (x - c)ᵀ(z - c) = xᵀz - g(x) - g(z)
@@ -94,8 +94,8 @@ def whole_rows(X: np.ndarray, kernel: Kernel, problems: list[Problem]) -> list[K
     if kernel.code in ABOUT_A_CENTRE:
         g = rows.norms
     K = np.empty((X.shape[0], X.shape[0]))
-    at_once(write_symmetric(K, rows, kernel, n_threads=1))
-    return [WholeRows(given_part(K, problem), g[problem.places()]) for problem in problems]
+    sources: list[KernelRows] = [WholeRows(K, g, problem.slices) for problem in problems]
+    return KernelSources(sources, write_symmetric(K, rows, kernel, n_threads), K)
 
 
 def shared_rows(

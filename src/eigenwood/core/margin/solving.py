@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import numpy as np
 
+from eigenwood.core.margin.at_hand import at_hand_steps
 from eigenwood.core.margin.dual_problems import DualProblems
 from eigenwood.core.margin.dual_svm import DualRule, DualStep, KernelRows, dual_svm_steps, small_step
 from eigenwood.core.margin.kernel_sources import KernelSources
@@ -23,6 +24,9 @@ def solver_steps(
     begin = SideBySideStep(tuple(unmeasured(beta) for beta in betas), whole=False, last=False)
     for _ in sources.writing:
         yield begin
+    if sources.gram is not None:
+        yield from at_hand_steps(sources.gram, duals.deduplicated, rule, betas, n_threads)
+        return
     yield from side_by_side(
         [
             dual_svm_steps(rows, problem.dual, rule, beta)
