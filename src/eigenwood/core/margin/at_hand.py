@@ -13,6 +13,7 @@ from collections.abc import Generator
 import numpy as np
 
 from eigenwood.core.margin.dual_svm import Dual, DualRule, DualStep, limits
+from eigenwood.core.margin.interior import can_go_through, interior_solution, interior_work
 from eigenwood.core.margin.one_against_one import Problem
 from eigenwood.core.margin.rounds import (
     DONE,
@@ -26,21 +27,31 @@ from eigenwood.core.margin.rounds import (
 )
 from eigenwood.core.margin.side_by_side import SideBySideStep
 from eigenwood.core.margin.working_set import rise_and_fall
+from eigenwood.core.pieces import at_once
 from eigenwood.core.threads import results_of
 
-CALL_WORK = 4e7  # of a call, in additions along a row: a few hundredths of a second between two looks at the clock
+CALL_WORK = 2e7  # of a call, in additions along a row: a few hundredths of a second between two looks at the clock
 WORTH_THREADS = 2e6  # squares of sizes: what takes less is done before threads have begun
 TASKS_PER_THREAD = 4
 
 
 def at_hand_steps(
-    K: np.ndarray, problems: list[Problem], rule: DualRule, betas: list[np.ndarray], n_threads: int
+    K: np.ndarray,
+    factor: np.ndarray | None,
+    problems: list[Problem],
+    rule: DualRule,
+    betas: list[np.ndarray],
+    n_threads: int,
 ) -> Generator[SideBySideStep, None, None]:
-    """Yield after every call, until each problem is solved or stuck; whole steps where one more of them is."""
+    """Yield after every call, until each problem is solved or stuck; whole steps where one more of them is.
+
+    With a ``factor`` of few columns, who is not solved by the work that it takes from within is solved so.
+    """
     duals = [problem.dual for problem in problems]
     stacked, most = stacked_problems(problems), all_limits(duals)
     standing = first_standing(K, stacked, betas)
     whole = last = False
+    n_calls, is_new = 0, np.ones(len(duals), dtype=bool)
     yield step_of(stacked, standing, most, whole=len(duals) == 1, last=False)
     while not last:
         todo = np.flatnonzero(standing.status == OPEN)
@@ -50,6 +61,16 @@ def at_hand_steps(
             solve_problems(K, stacked, standing, task, effort)
 
         results_of(work, shares_of_work(stacked, todo, n_threads), n_threads)
+        n_calls += 1
+        for number in np.flatnonzero(standing.status == OPEN) if factor is not None else ():
+            part = slice(stacked.starts[number], stacked.starts[number + 1])
+            spent = n_calls * CALL_WORK / todo.size
+            if is_new[number] and spent >= interior_work(part.stop - part.start, factor.shape[1]):
+                is_new[number] = False
+                if can_go_through(duals[number]):
+                    found = at_once(interior_solution(factor[problems[number].places()], duals[number], rule.tol))
+                    standing.beta[part] = found
+                    begin_at(K, stacked, standing, np.array([number]))
         n_open = int(np.count_nonzero(standing.status == OPEN))
         whole, last = n_open < todo.size or len(duals) == 1, n_open == 0
         yield step_of(stacked, standing, most, whole, last)
@@ -99,7 +120,7 @@ def first_standing(K: np.ndarray, problems: AtHand, betas: list[np.ndarray]) -> 
     counts = [np.zeros(len(betas), dtype=np.int64) for _ in range(4)]
     standing = Standing(np.concatenate(betas), problems.target.copy(), *counts, np.zeros(len(betas)))
     if standing.beta.any():
-        begin_at(K, problems, standing)
+        begin_at(K, problems, standing, np.arange(len(betas)))
     return standing
 
 

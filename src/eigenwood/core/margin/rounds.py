@@ -111,7 +111,7 @@ def solve_problem(K, problems, standing, number, effort):
                 on_faces += cost
                 grown = step_on_face(within, own_ridge, own_errors, own, floor, ceiling, epsilon, free)
                 growth += grown
-                standing.n_steps[number] += 1
+                standing.n_steps[number] += 1 + free.size // 2  # as many pairs have moved, at least
                 if grown <= 0.0 or free_variables(own, floor, ceiling, epsilon).size == free.size:
                     break
         n_moved = add_changes(K, places, slices, members, own - beta[members], ridge, errors)
@@ -129,11 +129,12 @@ def solve_problem(K, problems, standing, number, effort):
 
 
 @njit
-def begin_at(K, problems, standing):
-    """Write the errors at the coefficients that the problems begin with."""
-    for number in range(standing.status.size):
+def begin_at(K, problems, standing, numbers):
+    """Write the errors at the coefficients that some of the problems begin with."""
+    for number in numbers:
         first, last = problems.starts[number], problems.starts[number + 1]
         slices, beta = problems.slices[number], standing.beta[first:last]
+        standing.errors[first:last] = problems.target[first:last]
         members = np.flatnonzero(beta)
         add_changes(
             K, places_of(slices), slices, members, beta[members], problems.ridge[first:last], standing.errors[first:last]
