@@ -4,21 +4,30 @@ Every workload follows from one seed. Ours and the rivals take turns in this pro
 of some runs of each counts, and so does the quality of the answer on rows that were not learnt. What is printed:
 
     one line for each workload     what it is, milliseconds and quality of everybody, fastest rival / ours
-    the distribution               worst, 10 %, median, how many are lost; each loss by the seed that makes it again
+    the distribution               worst, 10 %, median, how many are lost; each loss by the seed that makes it again;
+                                   and where a rival's quality was better than ours
+
+``--store`` keeps the outcomes beside those of earlier runs, in results/anywhere/<family>.json, and prints the
+distribution of them all: short runs add up. It begins anew where the file is deleted.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
 from benchmarks.case import OURS, Arrays, Contender
+from benchmarks.machine import machine_facts
+from benchmarks.results import RESULTS, rounded, write_whole
 
+STORE = RESULTS / "anywhere"
 MOST_SECONDS = 2.0  # of runs of one contender on one workload
 MOST_RUNS = 4
 
@@ -58,6 +67,10 @@ class Outcome(NamedTuple):
             if name != OURS and self.quality[name] >= self.quality[OURS] - tolerance
         ]
         return min(rivals) / self.seconds[OURS] if rivals else np.inf
+
+    def is_worse(self, tolerance: float) -> bool:
+        """Return whether a rival's answer is better than ours by more than the tolerance."""
+        return max(self.quality.values()) > self.quality[OURS] + tolerance
 
 
 def best_times(runs: dict[str, Callable[[Arrays], Any]], arrays: Arrays) -> tuple[dict[str, float], dict[str, Any]]:
@@ -99,11 +112,34 @@ def distribution(outcomes: list[Outcome], tolerance: float) -> str:
     lost = [
         f"{outcome.seed} ({outcome.ratio(tolerance):.2f})" for outcome in outcomes if outcome.ratio(tolerance) < 1.0
     ]
+    worse = [str(outcome.seed) for outcome in outcomes if outcome.is_worse(tolerance)]
     worst, tenth, middle = np.quantile(ratios, [0.0, 0.1, 0.5], method="lower")
     return (
         f"fastest rival / ours over {ratios.size} workloads: worst {worst:.2f}, 10 % {tenth:.2f}, median {middle:.2f}; "
-        f"lost {len(lost)}" + (f": seeds {', '.join(lost)}" if lost else "")
+        f"lost {len(lost)}" + (f": seeds {', '.join(lost)}" if lost else "") + "\n"
+        f"a rival's quality is better by more than {tolerance:g} on {len(worse)}"
+        + (f": seeds {', '.join(worse)}" if worse else "")
     )
+
+
+# --- what is stored -------------------------------------------------------------------------------
+
+
+def stored_outcomes(file: Path) -> list[Outcome]:
+    """Return what earlier runs have kept."""
+    return [Outcome(**each) for each in json.loads(file.read_text())["outcomes"]] if file.exists() else []
+
+
+def store(file: Path, outcomes: list[Outcome], threads: int) -> None:
+    """Write all outcomes, a seed once, and the machine they were taken on."""
+    records = [
+        outcome._replace(
+            seconds={name: rounded(value) for name, value in outcome.seconds.items()},
+            quality={name: float(f"{value:.8g}") for name, value in outcome.quality.items()},
+        )._asdict()
+        for outcome in {outcome.seed: outcome for outcome in outcomes}.values()
+    ]
+    write_whole(file, json.dumps({"machine": machine_facts(threads), "outcomes": records}, indent=1) + "\n")
 
 
 @app.command()
@@ -112,6 +148,7 @@ def main(
     count: Annotated[int, typer.Option(min=1, help="How many workloads.")] = 60,
     seed: Annotated[int | None, typer.Option(help="Of the first workload; drawn from the clock unless given.")] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads of everybody.")] = 2,
+    keep: Annotated[bool, typer.Option("--store", help="Keep the outcomes beside earlier ones.")] = False,
 ) -> None:
     """Run random workloads of a family and print how the times of ours and the rivals compare.
 
@@ -126,8 +163,11 @@ def main(
         raise typer.Exit(2)
     chosen, first = FAMILIES[family], time.time_ns() % 1_000_000_000 if seed is None else seed
     outcome_of(chosen, first, threads)  # everybody is warm
-    outcomes = []
+    file = STORE / f"{family}.json"
+    outcomes = stored_outcomes(file) if keep else []
     for number in range(count):
         outcomes.append(outcome_of(chosen, first + number, threads))
         typer.echo(line_of(outcomes[-1], chosen.tolerance))
+        if keep:
+            store(file, outcomes, threads)
     typer.echo(distribution(outcomes, chosen.tolerance))

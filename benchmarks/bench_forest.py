@@ -40,17 +40,17 @@ def forest_of(module, k, kind="Classifier", **params):
     return contender
 
 
-def intelex(k, kind="Classifier"):
+def intelex(k, kind="Classifier", **params):
     def contender(threads):
         import daal4py
 
         daal4py.daalinit(threads)
-        return forest_of("sklearnex.ensemble", k, kind)(threads)
+        return forest_of("sklearnex.ensemble", k, kind, **params)(threads)
 
     return contender
 
 
-def lightgbm(k, kind="Classifier"):
+def lightgbm(k, kind="Classifier", most_leaves=MOST_LEAVES, **params):
     """Return LightGBM's nearest: 63.2 % of the rows without replacement; of several classes, one tree for each."""
 
     def contender(threads):
@@ -68,11 +68,12 @@ def lightgbm(k, kind="Classifier"):
             "random_state": 0,
             "n_jobs": threads,
             "verbose": -1,
+            **params,
         }
 
         def run(arrays):
             n_rows, n_features = arrays["X"].shape
-            size = {"feature_fraction_bynode": k / n_features, "num_leaves": min(n_rows, MOST_LEAVES)}
+            size = {"feature_fraction_bynode": k / n_features, "num_leaves": min(n_rows, most_leaves)}
             return forest(**options, **size).fit(arrays["X"], arrays["y"])
 
         return run
@@ -94,22 +95,21 @@ class YdfForest(NamedTuple):
         return self.classes[said.argmax(axis=1) if said.ndim == 2 else (said > 0.5).astype(np.intp)]
 
 
-def ydf(k, kind="Classifier"):
+def ydf(k, kind="Classifier", **params):
     def contender(threads):
         import ydf
 
         ydf.verbose(0)
+        options = {"num_trees": TREES, "max_depth": -1, "min_examples": 1, **params}
         learner = ydf.RandomForestLearner(
             label="y",
             task=ydf.Task.CLASSIFICATION if kind == "Classifier" else ydf.Task.REGRESSION,
-            num_trees=TREES,
             num_candidate_attributes=k,
-            max_depth=-1,
-            min_examples=1,
             winner_take_all=False,
             compute_oob_performances=False,
             random_seed=0,
             num_threads=threads,
+            **options,
         )
 
         def run(arrays):

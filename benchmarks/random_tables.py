@@ -28,10 +28,12 @@ def random_column(rng: np.random.Generator, n_rows: int) -> np.ndarray:
     return np.round(rng.gamma(2.0, size=n_rows), rng.integers(0, 3))
 
 
-def random_table(rng: np.random.Generator, least: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+def random_table(
+    rng: np.random.Generator, least: int, most: int, most_cells: int = MOST_CELLS
+) -> tuple[np.ndarray, np.ndarray]:
     """Return a table, and a score of its rows that depends on some columns, alone and in pairs."""
     n_rows, n_columns = log_uniform(rng, least, most), log_uniform(rng, 4, 500)
-    n_columns = max(4, min(n_columns, MOST_CELLS // n_rows))
+    n_columns = max(4, min(n_columns, most_cells // n_rows))
     X = np.column_stack([random_column(rng, n_rows) for _ in range(n_columns)])
     ranks = X.argsort(axis=0).argsort(axis=0) / n_rows
     used = rng.choice(n_columns, size=min(n_columns, int(rng.integers(3, 12))), replace=False)

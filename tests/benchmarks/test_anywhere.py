@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks import anywhere, families
+from benchmarks import anywhere, families, random_pca
 from benchmarks.anywhere import Family, Outcome, Workload, distribution, outcome_of
 from benchmarks.random_boosting import draw_workload
 
@@ -44,6 +44,27 @@ def test_the_distribution_names_the_losses():
     text = distribution(outcomes, 0.0)
     assert "worst 0.50" in text
     assert "lost 1: seeds 2 (0.50)" in text
+
+
+def test_the_distribution_names_answers_worse_than_a_rival_s():
+    outcomes = [Outcome(i, "", {"eigenwood": 1.0, "other": 2.0}, {"eigenwood": 0.9, "other": 0.89 + i}) for i in (0, 4)]
+    assert "better by more than 0.005 on 1: seeds 4" in distribution(outcomes, 0.005)
+
+
+def test_outcomes_of_short_runs_add_up(tmp_path):
+    file = tmp_path / "toy.json"
+    for seed in (1, 2, 2):
+        anywhere.store(file, [*anywhere.stored_outcomes(file), outcome_of(toy_family(), seed, threads=1)], threads=1)
+    assert [outcome.seed for outcome in anywhere.stored_outcomes(file)] == [1, 2]
+    assert anywhere.stored_outcomes(file)[0].quality["worse"] == 0.5
+
+
+@pytest.mark.parametrize("name", list(random_pca.SPECTRA))
+def test_each_spectrum_has_its_shape(name):
+    rows = random_pca.SPECTRA[name](np.random.default_rng(0), 60, 40)
+    assert rows.shape == (60, 40)
+    assert np.isfinite(rows).all()
+    assert rows.std() > 0.0
 
 
 def test_everybody_has_a_turn():

@@ -28,7 +28,7 @@ def lanczos(monkeypatch):
 
     inner = symmetric.krylov_steps
     monkeypatch.setattr(symmetric, "LARGE", 150)
-    monkeypatch.setattr(symmetric, "PRODUCT_ROWS", 48)
+    monkeypatch.setattr("eigenwood.core.spectral.pairs.FEW_ROWS", 48)
     monkeypatch.setattr(symmetric, "krylov_steps", watched)
     return asked
 

@@ -23,6 +23,7 @@ from eigenwood.core.threads import one_blas_thread
 
 Operator = Callable[[np.ndarray], np.ndarray]  # (m, b) → M times it
 
+SPARE = 4  # pairs beside the wanted ones that are looked at
 NEGLIGIBLE = 1e-13  # what is shorter than this share of the largest value is rounding
 SHORT = 1e-3  # what is shorter than this has rounding of the longer ones in it
 
@@ -35,10 +36,14 @@ class KrylovRule(NamedTuple):
     capacity: int  # columns of the basis
     seed: int
     max_products: int = 10**9
+    between: float = 0.0  # share of the basis that may come in between two looks at its pairs, which cost its cube
 
 
 class KrylovStep(NamedTuple):
-    """Where the iteration stands; ``count`` pairs are wanted as far as is known by now."""
+    """Where the iteration stands; ``count`` pairs are wanted as far as is known by now.
+
+    ``values`` are the leading ones, as many as are wanted at least, as far as there are any.
+    """
 
     basis: np.ndarray
     rotation: np.ndarray
@@ -57,7 +62,7 @@ class KrylovStep(NamedTuple):
         """Return the wanted pairs, as good as they are by now."""
         count = min(self.count, self.values.size)
         with one_blas_thread():
-            vectors = self.basis[:, : self.values.size] @ self.rotation[:, :count]
+            vectors = self.basis @ self.rotation[:, :count]
             residual_vectors = self.outward @ self.factor[:, :count]
         return Pairs(self.values[:count].copy(), vectors, residual_vectors)
 
@@ -65,7 +70,7 @@ class KrylovStep(NamedTuple):
 def krylov_steps(
     operator: Operator, size: int, wanted: Wanted, trace: float, rule: KrylovRule, start: np.ndarray | None = None
 ) -> Iterator[KrylovStep]:
-    """Yield after every product, until all wanted pairs have settled; ``start`` are orthonormal columns to begin with.
+    """Yield after every look, until all wanted pairs have settled; ``start`` are orthonormal columns to begin with.
 
     >>> M = np.diag([5.0, 3.0, 1.0, 0.5])
     >>> *_, step = krylov_steps(lambda B: M @ B, 4, Wanted(1), 9.5, KrylovRule(1e-12, 1, 4, 0))
@@ -76,7 +81,7 @@ def krylov_steps(
     rng = np.random.default_rng(rule.seed)
     basis, H = np.empty((size, capacity), order="F"), np.zeros((capacity, capacity))
     block = _fresh(rng, basis[:, :0], min(rule.block, capacity)) if start is None else start
-    n_kept = n_products = 0
+    n_kept = n_products = n_next = 0
     n_starts = 1
     while True:
         n_old, n_kept = n_kept, n_kept + block.shape[1]
@@ -84,13 +89,20 @@ def krylov_steps(
         with one_blas_thread():
             basis[:, n_old:n_kept] = block
             sticking_out = _projected(operator(block), basis[:, :n_kept], H, n_old)
-            values, rotation = _descending(H[:n_kept, :n_kept])
-            scale = max(float(values[0]), 0.0)
+            scale = max(float(H.diagonal().max()), 0.0)
             following, R = _block_and_factor(sticking_out, basis[:, :n_kept], scale)
-            factor = R @ rotation[n_old:]
-            residuals = np.linalg.norm(factor, axis=0)
         is_spent = n_products >= rule.max_products
         is_all = n_kept == size or is_spent
+        wanted_width = max(rule.block, following.shape[1])
+        is_full = n_kept + wanted_width > capacity and n_kept < size
+        if n_kept < n_next and not (is_all or is_full):
+            block = _filled(following, rng, basis[:, :n_kept], min(wanted_width, capacity - n_kept))
+            continue
+        n_next = n_kept + int(rule.between * n_kept)
+        with one_blas_thread():
+            values, rotation = _leading(H[:n_kept, :n_kept], wanted)
+            factor = R @ rotation[n_old:]
+            residuals = np.linalg.norm(factor, axis=0)
         count, last = _state(values, residuals, wanted, trace, rule.tol, is_all)
         renew = last and not is_all and most_alike(values[:count], rule.tol) >= n_starts * rule.block
         if renew:
@@ -101,12 +113,13 @@ def krylov_steps(
         yield KrylovStep(*stand, count, width, n_products, whole=True, last=last, is_cut=is_cut)
         if last:
             return
-        wanted_width = max(rule.block, following.shape[1])
         if renew:
             wanted_width = max(min(following.shape[1] + rule.block, capacity - count), following.shape[1], 1)
         if n_kept + wanted_width > capacity and n_kept < size:
             n_keep = max(min(count + (n_kept - count) // 2, capacity - wanted_width), 1)
-            n_kept = _restart(basis, H, rotation, values, n_keep)
+            with one_blas_thread():
+                n_kept = _restart(basis, H, n_kept, n_keep)
+            n_next = 0
         block = _filled(following, rng, basis[:, :n_kept], min(wanted_width, capacity - n_kept))
 
 
@@ -155,9 +168,20 @@ def _projected(product: np.ndarray, basis: np.ndarray, H: np.ndarray, n_old: int
     return product
 
 
-def _descending(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    values, vectors = linalg.eigh(H, driver="evd", check_finite=False)
-    return values[::-1].copy(), np.ascontiguousarray(vectors[:, ::-1])
+def _leading(H: np.ndarray, wanted: Wanted) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leading pairs of H, largest first: those wanted and some more, or all where a share is wanted."""
+    size = H.shape[0]
+    count = min(size, wanted.count + SPARE) if wanted.share is None else size
+    return _descending(H, count)
+
+
+def _descending(H: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    size = H.shape[0]
+    if 2 * count >= size:
+        values, vectors = linalg.eigh(H, driver="evd", check_finite=False)
+    else:
+        values, vectors = linalg.eigh(H, subset_by_index=[size - count, size - 1], check_finite=False)
+    return values[::-1][:count].copy(), np.ascontiguousarray(vectors[:, ::-1][:, :count])
 
 
 def _block_and_factor(sticking_out: np.ndarray, basis: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
@@ -176,12 +200,12 @@ def _block_and_factor(sticking_out: np.ndarray, basis: np.ndarray, scale: float)
     return Q, in_order
 
 
-def _restart(basis, H, rotation, values, n_keep: int) -> int:
+def _restart(basis, H, n_kept: int, n_keep: int) -> int:
     """Keep the best pairs as the basis; return how many."""
-    n_kept = values.size
-    basis[:, :n_keep] = basis[:, :n_kept] @ rotation[:, :n_keep]
+    values, rotation = _descending(H[:n_kept, :n_kept], n_keep)
+    basis[:, :n_keep] = basis[:, :n_kept] @ rotation
     H[:] = 0.0
-    H[np.arange(n_keep), np.arange(n_keep)] = values[:n_keep]
+    H[np.arange(n_keep), np.arange(n_keep)] = values
     return n_keep
 
 

@@ -30,8 +30,9 @@ from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 
 N_LANES = 8  # at most so many sums of one tile side by side
 TILE = 1024  # columns; a tile of 1024 x 1024 float64 takes 8 MB
-BLOCK_VALUES = 2**21  # of a block and one tile of columns, as far as the next line allows
+BLOCK_VALUES = 2**17  # of a block and one tile of columns, as far as the next lines allow: they stay in the cache
 FEWEST_ROWS, MOST_ROWS = 2048, 16384  # of a block: products of fewer rows are slower
+ALONE = 2**23  # multiplications of a block at least: handing less to another thread does not pay
 FIRST_ROWS = 256  # their mean is the first shift of a lane
 FAR = 100.0  # times the variance: where the square of a mean is larger, digits cancel
 
@@ -138,7 +139,7 @@ def _dense_moments(X: np.ndarray, weights: np.ndarray, n_threads: int) -> Moment
     n, d = X.shape
     tiles = even_slices(d, TILE)
     pairs = [(left, right) for i, left in enumerate(tiles) for right in tiles[i:]]
-    blocks = row_blocks(n, block_rows(min(d, TILE)))
+    blocks = even_blocks(n, block_rows(min(d, TILE)))
     lanes = lanes_of(blocks, max(1, N_LANES // len(pairs)))
     roots = np.sqrt(weights).astype(X.dtype)
     tasks = [TileTask(lane, left, right) for left, right in pairs for lane in lanes]
@@ -180,7 +181,10 @@ def _tile_sum(X, weights, roots, task: TileTask, is_all: bool):
     for i in range(len(task.blocks)):
         a, rows, thin = left.shifted(i)
         b, columns, _ = (a, rows, thin) if right is left else right.shifted(i)
-        add_at(total, a.T @ b, rows, columns)
+        if rows.size == total.shape[0] and columns.size == total.shape[1]:
+            add_to(total, a.T @ b)
+        else:
+            add_at(total, a.T @ b, rows, columns)
         if thin is not None:
             add_thin_products(total, a, rows, thin)
     return total, left.means, left.shifts
@@ -319,8 +323,19 @@ def lanes_of(blocks: list[slice], n_lanes: int) -> list[list[slice]]:
 
 
 def block_rows(n_columns: int) -> int:
-    """Return how many rows of so many columns are one block."""
-    return int(np.clip(BLOCK_VALUES // n_columns, FEWEST_ROWS, MOST_ROWS))
+    """Return how many rows of so many columns are one block, at most."""
+    least = max(FEWEST_ROWS, ALONE // n_columns**2)
+    return int(min(max(BLOCK_VALUES // n_columns, least), MOST_ROWS))
+
+
+def even_blocks(n: int, most: int) -> list[slice]:
+    """Return blocks of about equal length, none longer than ``most``; as many for each half, where they are several.
+
+    >>> even_blocks(10, 4)
+    [slice(0, 3, None), slice(3, 6, None), slice(6, 8, None), slice(8, 10, None)]
+    """
+    n_blocks = -(-n // most)
+    return even_slices(n, most) if n_blocks == 1 else even_slices(n, -(-n // (n_blocks + n_blocks % 2)))
 
 
 def _total(parts: list[np.ndarray]) -> np.ndarray:

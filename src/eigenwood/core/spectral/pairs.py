@@ -17,7 +17,8 @@ from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 PRODUCT_ROWS = 4096
 SHORT, SKEW = 1e-6, 1e-2  # lengths and angles of columns that can be straightened
 NEARLY_STRAIGHT, MOST_ROUNDS = 1e-4, 3  # cosines from which one turn is exact to rounding
-MANY = 0.3  # from this share of all pairs on, computing all of them is faster
+MANY = 0.5  # from this share of all pairs on, computing all of them is faster
+FEW_ROWS = 128  # of a matrix that is multiplied: a task of its own
 
 
 class Wanted(NamedTuple):
@@ -67,7 +68,7 @@ def settled_at(values: np.ndarray, tol: float) -> np.ndarray:
     return tol * np.clip(100.0 * values, 0.03 * largest, largest)
 
 
-def symmetric_pairs(M: np.ndarray, wanted: Wanted) -> Pairs:
+def symmetric_pairs(M: np.ndarray, wanted: Wanted, n_threads: int = 1) -> Pairs:
     """Return the leading pairs of a symmetric matrix in hand.
 
     >>> symmetric_pairs(np.array([[1.5, 0.5], [0.5, 1.5]]), Wanted(1)).values
@@ -79,28 +80,49 @@ def symmetric_pairs(M: np.ndarray, wanted: Wanted) -> Pairs:
             vectors = vectors[:, : values.size]
         else:
             values, vectors = _by_three_diagonals(M, wanted)
-        return Pairs(values, vectors, M @ vectors - vectors * values)
+    return Pairs(values, vectors, product_of(M, vectors, n_threads) - vectors * values)
+
+
+def product_of(M: np.ndarray, B: np.ndarray, n_threads: int) -> np.ndarray:
+    """Return M B: blocks of rows side by side."""
+    blocks = row_blocks(M.shape[0], FEW_ROWS)
+    return np.concatenate(results_of(lambda rows: M[rows] @ B, blocks, n_threads))
 
 
 def _by_three_diagonals(M: np.ndarray, wanted: Wanted) -> tuple[np.ndarray, np.ndarray]:
-    """Return the wanted pairs: all values first, which costs little once M has three diagonals, then the vectors.
+    """Return the wanted pairs. A share of the trace needs all values first, which cost little beside the vectors.
 
-    M = Q T Qᵀ      dsytrd       T z = λ z, a few z      dstemr, or all      dstevd       v = Q z      dormqr
+    M = Q T Qᵀ      dsytrd       T z = λ z, a few z      dstemr, or many      dstevd       v = Q z      dormqr
     """
     size = M.shape[0]
-    reduced, diagonal, beside, factors, _ = lapack.dsytrd(M, lower=1, lwork=int(lapack.dsytrd_lwork(size, lower=1)[0]))
-    values = lapack.dsterf(diagonal, beside)[0][::-1]
-    count = chosen_count(values, wanted, float(diagonal.sum()))
-    first = size - count + 1 if 0 < count < MANY * size else 1
-    _, _, z, problem = lapack.dstemr(diagonal, np.append(beside, 0.0), 2, 0.0, 0.0, first, size)
+    work = int(lapack.dsytrd_lwork(size, lower=1)[0])
+    reduced, diagonal, beside, factors, _ = lapack.dsytrd(M.T, lower=1, lwork=work)  # Mᵀ is M, by columns
+    count = min(wanted.count, size)
+    if wanted.share is not None:
+        count = chosen_count(lapack.dsterf(diagonal, beside)[0][::-1], wanted, float(diagonal.sum()))
+    values, z, problem = _of_three_diagonals(diagonal, beside, count)
     if problem:
         values, vectors = linalg.eigh(M, driver="evd", check_finite=False)
         return values[::-1][:count].copy(), np.ascontiguousarray(vectors[:, ::-1][:, :count])
-    z = z[:, : size - first + 1][:, ::-1][:, :count]
     reflectors, lower = np.asfortranarray(reduced[1:, :-1]), np.asfortranarray(z[1:])
     work = int(lapack.dormqr("L", "N", reflectors, factors, lower, -1)[1][0]) if count else 1
-    turned = lapack.dormqr("L", "N", reflectors, factors, lower, work)[0] if count else lower
-    return values[:count].copy(), np.ascontiguousarray(np.vstack([z[:1], turned]))
+    vectors = np.empty((size, count), order="F")
+    vectors[0] = z[0]
+    vectors[1:] = lapack.dormqr("L", "N", reflectors, factors, lower, work)[0] if count else lower
+    return values, vectors
+
+
+def _of_three_diagonals(diagonal: np.ndarray, beside: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the largest pairs of a matrix of three diagonals, largest first, and whether LAPACK had a problem."""
+    size = diagonal.size
+    if count >= MANY * size:
+        values, z, problem = lapack.dstevd(diagonal, beside)
+    else:
+        _, values, z, problem = lapack.dstemr(
+            diagonal, np.append(beside, 0.0), 2, 0.0, 0.0, size - max(count, 1) + 1, size
+        )
+        values, z = values[: max(count, 1)], z[:, : max(count, 1)]
+    return values[::-1][:count].copy(), z[:, ::-1][:, :count], problem
 
 
 def chosen_count(values: np.ndarray, wanted: Wanted, trace: float) -> int:

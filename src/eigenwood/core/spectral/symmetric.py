@@ -11,12 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from eigenwood.core.spectral.krylov import KrylovRule, KrylovStep, krylov_steps
-from eigenwood.core.spectral.pairs import Pairs, Wanted, symmetric_pairs
-from eigenwood.core.threads import results_of, row_blocks
+from eigenwood.core.spectral.pairs import Pairs, Wanted, product_of, symmetric_pairs
 
 LARGE = 1500  # rows; below, LAPACK is as fast
 FEW = 0.08  # of all pairs
-PRODUCT_ROWS = 128
 LANCZOS_TOL = 1e-12
 NARROWEST, WIDEST = 8, 32
 
@@ -24,7 +22,7 @@ NARROWEST, WIDEST = 8, 32
 def leading_pairs(M: np.ndarray, wanted: Wanted, n_threads: int = 1) -> Pairs:
     """Return the leading pairs of a symmetric matrix, largest first."""
     if not are_few(M.shape[0], wanted):
-        return symmetric_pairs(M, wanted)
+        return symmetric_pairs(M, wanted, n_threads)
     *_, step = lanczos_steps(M, wanted, n_threads)
     return step.pairs()
 
@@ -39,9 +37,3 @@ def lanczos_steps(M: np.ndarray, wanted: Wanted, n_threads: int = 1) -> Iterator
     block = min(int(np.clip(wanted.count // 8, NARROWEST, WIDEST)), M.shape[0])
     rule = KrylovRule(LANCZOS_TOL, block, max(3 * wanted.count, 256), seed=0)
     return krylov_steps(lambda B: product_of(M, B, n_threads), M.shape[0], wanted, float(np.trace(M)), rule)
-
-
-def product_of(M: np.ndarray, B: np.ndarray, n_threads: int) -> np.ndarray:
-    """Return M B: blocks of rows side by side."""
-    blocks = row_blocks(M.shape[0], PRODUCT_ROWS)
-    return np.concatenate(results_of(lambda rows: M[rows] @ B, blocks, n_threads))
