@@ -19,7 +19,7 @@ from benchmarks.random_tables import log_uniform, random_column
 
 FEWEST, MOST = 200, 9_000  # rows to learn from
 TOL, ALLOWED = 1e-3, 5.0  # as many times the tolerance may be violated: scores of some are in float32
-MOST_MOVES = 500_000  # after which anybody gives up
+MOST_MOVES = 200_000  # after which anybody gives up
 BLOCK = 1024
 UNFINISHED = 1.0  # what is taken off
 

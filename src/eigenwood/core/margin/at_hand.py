@@ -9,10 +9,12 @@ No problem is changed by the others, so threads change nothing.
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
-from eigenwood.core.margin.dual_svm import Dual, DualRule, DualStep, limits
+from eigenwood.core.margin.dual_svm import DualRule, DualStep, limits
 from eigenwood.core.margin.interior import can_go_through, interior_solution, interior_work
 from eigenwood.core.margin.one_against_one import Problem
 from eigenwood.core.margin.rounds import (
@@ -48,32 +50,35 @@ def at_hand_steps(
     With a ``factor`` of few columns, who is not solved by the work that it takes from within is solved so.
     """
     duals = [problem.dual for problem in problems]
-    stacked, most = stacked_problems(problems), all_limits(duals)
+    most = [limits(dual) for dual in duals]
+    stacked = stacked_problems(problems, most)
     standing = first_standing(K, stacked, betas)
     whole = last = False
-    n_calls, is_new = 0, np.ones(len(duals), dtype=bool)
-    yield step_of(stacked, standing, most, whole=len(duals) == 1, last=False)
+    spent, is_new = 0.0, np.array([can_go_through(dual) for dual in duals])
+    n_columns = 0 if factor is None else factor.shape[1]
+    from_within = np.array([interior_work(dual.target.size, n_columns) for dual in duals])
+    most_members = min(rule.most_members, MOST_MEMBERS)
     while not last:
         todo = np.flatnonzero(standing.status == OPEN)
-
-        def work(task: np.ndarray) -> None:
-            effort = Effort(rule.tol, rule.max_steps, min(rule.most_members, MOST_MEMBERS), CALL_WORK / todo.size)
-            solve_problems(K, stacked, standing, task, effort)
-
+        effort = Effort(rule.tol, rule.max_steps, most_members, CALL_WORK / todo.size)
+        work = partial(_solve, K, stacked, standing, effort)
         results_of(work, shares_of_work(stacked, todo, n_threads), n_threads)
-        n_calls += 1
-        for number in np.flatnonzero(standing.status == OPEN) if factor is not None else ():
-            part = slice(stacked.starts[number], stacked.starts[number + 1])
-            spent = n_calls * CALL_WORK / todo.size
-            if is_new[number] and spent >= interior_work(part.stop - part.start, factor.shape[1]):
-                is_new[number] = False
-                if can_go_through(duals[number]):
-                    found = at_once(interior_solution(factor[problems[number].places()], duals[number], rule.tol))
-                    standing.beta[part] = found
-                    begin_at(K, stacked, standing, np.array([number]))
+        spent += effort.most_work
+        if factor is not None:
+            late = np.flatnonzero((standing.status == OPEN) & is_new & (spent >= from_within))
+            for number in late:
+                part, is_new[number] = slice(stacked.starts[number], stacked.starts[number + 1]), False
+                standing.beta[part] = at_once(
+                    interior_solution(factor[problems[number].places()], duals[number], rule.tol)
+                )
+            begin_at(K, stacked, standing, late)
         n_open = int(np.count_nonzero(standing.status == OPEN))
         whole, last = n_open < todo.size or len(duals) == 1, n_open == 0
         yield step_of(stacked, standing, most, whole, last)
+
+
+def _solve(K: np.ndarray, problems: AtHand, standing: Standing, effort: Effort, todo: np.ndarray) -> None:
+    solve_problems(K, problems, standing, todo, effort)
 
 
 def shares_of_work(problems: AtHand, todo: np.ndarray, n_threads: int) -> list[np.ndarray]:
@@ -86,23 +91,19 @@ def shares_of_work(problems: AtHand, todo: np.ndarray, n_threads: int) -> list[n
     return [part for part in np.split(todo, cuts) if part.size]
 
 
-def stacked_problems(problems: list[Problem]) -> AtHand:
+def stacked_problems(problems: list[Problem], most: list[np.ndarray]) -> AtHand:
     """Return the problems one after the other, their variables bounded where a solution is (``limits``)."""
-    duals, most = [problem.dual for problem in problems], np.concatenate(all_limits([one.dual for one in problems]))
+    duals = [problem.dual for problem in problems]
+    limit = np.concatenate(most)
     return AtHand(
         np.array([both_slices(problem) for problem in problems], dtype=np.int64),
         np.cumsum([0, *(dual.target.size for dual in duals)]),
         np.concatenate([dual.target for dual in duals]).astype(np.float64, copy=False),
-        np.maximum(np.concatenate([dual.low for dual in duals]), -most),
-        np.minimum(np.concatenate([dual.high for dual in duals]), most),
+        np.maximum(np.concatenate([dual.low for dual in duals]), -limit),
+        np.minimum(np.concatenate([dual.high for dual in duals]), limit),
         np.concatenate([dual.ridge for dual in duals]),
         float(duals[0].epsilon),
     )
-
-
-def all_limits(duals: list[Dual]) -> list[np.ndarray]:
-    """Return the limits of all problems."""
-    return [limits(dual) for dual in duals]
 
 
 def both_slices(problem: Problem) -> tuple[int, int, int, int]:
@@ -124,31 +125,44 @@ def first_standing(K: np.ndarray, problems: AtHand, betas: list[np.ndarray]) -> 
     return standing
 
 
-def step_of(
-    problems: AtHand, standing: Standing, most: list[np.ndarray], whole: bool, last: bool
-) -> SideBySideStep:
+def step_of(problems: AtHand, standing: Standing, most: list[np.ndarray], whole: bool, last: bool) -> SideBySideStep:
     """Return where all problems stand."""
     beta, starts = standing.beta.copy(), problems.starts
     scores = problems.target - standing.errors - problems.ridge * beta
     rise, fall = rise_and_fall(standing.errors, beta, problems.low, problems.high, problems.epsilon)
     violations = np.maximum.reduceat(rise, starts[:-1]) - np.minimum.reduceat(fall, starts[:-1])
-    shrunk = np.zeros(beta.size, dtype=bool)
-    steps = []
-    for number, limit in enumerate(most):
-        own = slice(int(starts[number]), int(starts[number + 1]))
-        is_open, is_done = standing.status[number] == OPEN, standing.status[number] == DONE
-        at_limit = problems.ridge[own.start] > 0.0 and bool((np.abs(beta[own]) >= limit).any())
-        steps.append(
-            DualStep(
-                beta[own],
-                scores[own],
-                shrunk[own],
-                max(float(violations[number]), 0.0),
-                int(standing.n_steps[number]),
-                int(standing.n_rounds[number]),
-                converged=bool(is_done and not at_limit),
-                whole=whole,
-                last=not is_open,
-            )
+    bounded = (
+        [bool((np.abs(own) >= limit).any()) for own, limit in zip(parts(beta, starts), most, strict=True)]
+        if problems.ridge.any()
+        else [False] * len(most)
+    )
+    nothing, ends = np.zeros(beta.size, dtype=bool), starts.tolist()
+    told = zip(
+        violations.clip(min=0.0).tolist(),
+        standing.n_steps.tolist(),
+        standing.n_rounds.tolist(),
+        standing.status.tolist(),
+        bounded,
+        pairwise(ends),
+        strict=True,
+    )
+    steps = [
+        DualStep(
+            beta[first:stop],
+            scores[first:stop],
+            nothing[first:stop],
+            violation,
+            n_steps,
+            n_rounds,
+            converged=status == DONE and not is_bounded,
+            whole=whole,
+            last=status != OPEN,
         )
+        for violation, n_steps, n_rounds, status, is_bounded, (first, stop) in told
+    ]
     return SideBySideStep(tuple(steps), whole, last)
+
+
+def parts(values: np.ndarray, starts: np.ndarray) -> list[np.ndarray]:
+    """Return what belongs to each problem."""
+    return np.split(values, starts[1:-1])

@@ -23,10 +23,11 @@ import numpy as np
 
 from eigenwood.compiling import njit
 
-SOFTENED = 1e-10  # of the largest k(x, x), added to all: K_FF may be singular
+SOFTENED = 1e-10  # of the largest |k(x, z)|, added to all k(x, x): K_FF may be singular
 SOLVED_AT = 20.0  # n³ over this: what a linear system takes, in additions along a row
 HALVINGS = 60  # of the interval in which the shift of a projection lies
 LEAST = 3  # free variables
+TINY = 1e-100
 
 
 @njit
@@ -63,13 +64,13 @@ def step_on_face(K, ridge, errors, beta, low, high, epsilon, free):
         ceiling[a] = 0.0 if epsilon > 0.0 and beta[k] < 0.0 else high[k]
         for b in range(size):
             H[a, b] = K[k, free[b]]
+            largest = max(largest, abs(H[a, b]))
         H[a, a] += ridge[k]
         H[a, size] = H[size, a] = 1.0
-        largest = max(largest, H[a, a])
     H[size, size] = 0.0
     curvatures = H[:size, :size].copy()
     for a in range(size):
-        H[a, a] += SOFTENED * largest + 1e-300
+        H[a, a] += SOFTENED * max(largest, TINY)
     told = np.zeros((size + 1, 1))
     told[:size, 0] = slopes
     own = beta[free]
@@ -90,7 +91,9 @@ def step_on_face(K, ridge, errors, beta, low, high, epsilon, free):
     for a in range(size):
         k = free[a]
         there = own[a] + straight * wish[a]
-        margin = 1e-13 * max(abs(floor[a]), abs(ceiling[a])) if abs(ceiling[a]) < 1e299 and abs(floor[a]) < 1e299 else 0.0
+        margin = (
+            1e-13 * max(abs(floor[a]), abs(ceiling[a])) if abs(ceiling[a]) < 1e299 and abs(floor[a]) < 1e299 else 0.0
+        )
         if there >= ceiling[a] - margin:
             there = ceiling[a]
         elif there <= floor[a] + margin:

@@ -16,13 +16,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from eigenwood.core.margin.dual_svm import Dual, feasible
 from eigenwood.core.margin.working_set import rise_and_fall
 from eigenwood.core.pieces import Pieces
 
 MOST_STEPS = 60
-CLOSE_TO_ALL = 0.995  # of the way to the first bound
+CLOSE_TO_ALL, SHORT = 0.995, 1e-8  # of the way to the first bound; too short a step
+LEAST_HELD = 1e-8
 ENOUGH = 1e-7  # of tol times u: where μ is that small
 AT_END = 1e-7  # of u, or less than that times what the bound holds back: at the bound
 SHARED = 1e-3  # of the room of those between their bounds, which may be given
@@ -56,7 +58,9 @@ def sides_of(dual: Dual) -> Sides:
     rising, falling = np.flatnonzero(dual.high > 0.0), np.flatnonzero(dual.low < 0.0)
     row = np.concatenate([rising, falling])
     sign = np.concatenate([np.ones(rising.size), -np.ones(falling.size)])
-    return Sides(row, sign, np.where(sign > 0.0, dual.high[row], -dual.low[row]), dual.epsilon - sign * dual.target[row])
+    return Sides(
+        row, sign, np.where(sign > 0.0, dual.high[row], -dual.low[row]), dual.epsilon - sign * dual.target[row]
+    )
 
 
 def interior_solution(X: np.ndarray, dual: Dual, tol: float) -> Pieces[np.ndarray]:
@@ -64,71 +68,102 @@ def interior_solution(X: np.ndarray, dual: Dual, tol: float) -> Pieces[np.ndarra
 
     There is a pause after every step.
     """
-    sides, n_rows = sides_of(dual), dual.target.size
-    row, sign, most, cost = sides
-
-    def by_row(values: np.ndarray) -> np.ndarray:
-        return np.bincount(row, weights=sign * values, minlength=n_rows)
-
-    z = 0.5 * most
-    share = z[sign < 0.0].sum() / z[sign > 0.0].sum()
-    z *= np.where(sign > 0.0, min(1.0, share), min(1.0, 1.0 / share))
-    slope = cost + sign * (X @ (X.T @ by_row(z)))[row]
-    free = float(-np.median(sign * slope))
-    gap = slope + free * sign
-    size = max(float(np.abs(gap).mean()), 1e-8)
-    s, v = np.maximum(gap, 0.0) + size, np.maximum(-gap, 0.0) + size
-    enough, far = ENOUGH * tol * float(most.min()), 1.0
+    path = _Path(X, dual)
     for _ in range(MOST_STEPS):
         yield
-        t = most - z
-        slope = cost + sign * (X @ (X.T @ by_row(z)))[row] + free * sign - s + v
-        off = float(sign @ z)
-        mu = float(z @ s + t @ v) / (2 * z.size)
-        if mu <= enough and np.abs(slope).max() <= 0.1 * tol:
+        if path.is_at_end(tol) or not path.step():
             break
-        theta = 1.0 / (s / z + v / t)
-        inner = (X * np.bincount(row, weights=theta, minlength=n_rows)[:, None]).T @ X
+    return balanced(X, dual, path.settled())
+
+
+class _Path:
+    """Where the path is: z with its room t = u - z, what bounds hold back (s and v), and the multiplier of Σβ = 0."""
+
+    def __init__(self, X: np.ndarray, dual: Dual) -> None:
+        self._X, self._sides, self._n_rows = X, sides_of(dual), dual.target.size
+        sign, most = self._sides.sign, self._sides.most
+        share = most[sign < 0.0].sum() / most[sign > 0.0].sum()
+        self._z = 0.5 * most * np.where(sign > 0.0, min(1.0, share), min(1.0, 1.0 / share))
+        slope = self._slope()
+        self._free = -float(np.median(sign * slope))
+        held = slope + self._free * sign
+        size = max(float(np.abs(held).mean()), LEAST_HELD)
+        self._s, self._v = np.maximum(held, 0.0) + size, np.maximum(-held, 0.0) + size
+        self._far = 1.0
+        self._look()
+
+    def is_at_end(self, tol: float) -> bool:
+        """Return whether the conditions hold by far better than ``tol``."""
+        enough = ENOUGH * tol * float(self._sides.most.min())
+        return self._mu <= enough and float(np.abs(self._rest).max()) <= 0.1 * tol
+
+    def settled(self) -> np.ndarray:
+        """Return β, at a bound where it is as good as there."""
+        z, most = self._z, self._sides.most
+        z = np.where(z <= AT_END * most * np.minimum(1.0, self._s / self._v), 0.0, z)
+        z = np.where(self._t <= AT_END * most * np.minimum(1.0, self._v / self._s), most, z)
+        return self._by_row(z)
+
+    def step(self) -> bool:
+        """Go on; return whether that was possible."""
+        z, t, s, v, mu = self._z, self._t, self._s, self._v, self._mu
+        self._theta = 1.0 / (s / z + v / t)
+        weights = np.bincount(self._sides.row, weights=self._theta, minlength=self._n_rows)
+        inner = (self._X * weights[:, None]).T @ self._X
         inner[np.diag_indices_from(inner)] += 1.0
+        if not np.isfinite(inner).all():
+            return False
         try:
-            corner = np.linalg.cholesky(inner)
-        except np.linalg.LinAlgError:
-            break
+            self._inner = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:  # by rounding
+            return False
+        self._along = self._solved(self._sides.sign)
 
-        def solved(right: np.ndarray) -> np.ndarray:
-            scaled = theta * right
-            part = np.linalg.solve(corner.T, np.linalg.solve(corner, X.T @ by_row(scaled)))
-            return scaled - theta * sign * (X @ part)[row]
-
-        along = solved(sign)
-
-        def direction(rs: np.ndarray, rv: np.ndarray) -> tuple[np.ndarray, float]:
-            there = solved(-slope + rs / z - rv / t)
-            shift = (float(sign @ there) + off) / float(sign @ along)
-            return there - shift * along, shift
-
-        dz, _ = direction(-z * s, -t * v)
+        dz, _ = self._direction(-z * s, -t * v)  # straight to the bounds: how far is that good?
         ds, dv = -s - s / z * dz, -v + v / t * dz
-        primal, held = _room(z, dz, t), min(_room_up(s, ds), _room_up(v, dv))
-        ahead = float((z + primal * dz) @ (s + held * ds) + (t - primal * dz) @ (v + held * dv)) / (2 * z.size)
-        goal = mu * max(min(1.0, ahead / mu) ** 3, 0.5 * (1.0 - far) ** 2)
-        trust = min(primal, held, 1.0) ** 2
-        rs, rv = goal - z * s - trust * dz * ds, goal - t * v + trust * dz * dv
-        dz, shift = direction(rs, rv)
+        far = min(_room(z, dz), _room(t, -dz), _room(s, ds), _room(v, dv), 1.0)
+        ahead = float((z + far * dz) @ (s + far * ds) + (t - far * dz) @ (v + far * dv)) / (2 * z.size)
+        goal = mu * max(min(1.0, ahead / mu) ** 3, 0.5 * (1.0 - self._far) ** 2)
+        rs, rv = goal - z * s - far * far * dz * ds, goal - t * v + far * far * dz * dv
+
+        dz, shift = self._direction(rs, rv)
         ds, dv = (rs - s * dz) / z, (rv + v * dz) / t
-        primal, held = CLOSE_TO_ALL * _room(z, dz, t), CLOSE_TO_ALL * min(_room_up(s, ds), _room_up(v, dv))
-        far = min(primal, held, 1.0)
-        if not np.isfinite(far) or far < 1e-8:
-            break
-        z, s, v, free = z + far * dz, s + far * ds, v + far * dv, free + far * shift
-    t = most - z
-    z = np.where(z <= AT_END * most * np.minimum(1.0, s / v), 0.0, z)
-    z = np.where(t <= AT_END * most * np.minimum(1.0, v / s), most, z)
-    return balanced(X, dual, by_row(z))
+        self._far = min(CLOSE_TO_ALL * min(_room(z, dz), _room(t, -dz), _room(s, ds), _room(v, dv)), 1.0)
+        if not SHORT < self._far <= 1.0:
+            return False
+        self._z, self._free = z + self._far * dz, self._free + self._far * shift
+        self._s, self._v = s + self._far * ds, v + self._far * dv
+        self._look()
+        return True
+
+    def _look(self) -> None:
+        """Find out how far the conditions are from holding."""
+        self._t = self._sides.most - self._z
+        self._rest = self._slope() + self._free * self._sides.sign - self._s + self._v
+        self._mu = float(self._z @ self._s + self._t @ self._v) / (2 * self._z.size)
+
+    def _slope(self) -> np.ndarray:
+        return self._sides.cost + self._sides.sign * (self._X @ (self._X.T @ self._by_row(self._z)))[self._sides.row]
+
+    def _by_row(self, values: np.ndarray) -> np.ndarray:
+        return np.bincount(self._sides.row, weights=self._sides.sign * values, minlength=self._n_rows)
+
+    def _direction(self, rs: np.ndarray, rv: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return where to go, along Σβ = 0, so that z s and t v get what they miss; and the change of the multiplier."""
+        sign = self._sides.sign
+        there = self._solved(-self._rest + rs / self._z - rv / self._t)
+        shift = float(sign @ (there + self._z)) / float(sign @ self._along)
+        return there - shift * self._along, shift
+
+    def _solved(self, right: np.ndarray) -> np.ndarray:
+        """Return (K + Θ⁻¹)⁻¹ of a vector, by the system of the columns (Woodbury)."""
+        sides, scaled = self._sides, self._theta * right
+        part = cho_solve(self._inner, self._X.T @ self._by_row(scaled), check_finite=False)
+        return scaled - self._theta * sides.sign * (self._X @ part)[sides.row]
 
 
 def balanced(X: np.ndarray, dual: Dual, beta: np.ndarray) -> np.ndarray:
-    """Return coefficients that add up to 0: those between bounds give what is left over, or else who loses least by it."""
+    """Return coefficients that add up to 0: who is between bounds gives what is left over, or who loses least by it."""
     beta = np.clip(beta, dual.low, dual.high)
     off = float(beta.sum())
     room = np.minimum(beta - dual.low, dual.high - beta)
@@ -152,12 +187,7 @@ def balanced(X: np.ndarray, dual: Dual, beta: np.ndarray) -> np.ndarray:
     return beta if abs(float(beta.sum())) <= 1e-12 * float(np.abs(beta).sum()) else feasible(dual, beta)
 
 
-def _room(z: np.ndarray, dz: np.ndarray, t: np.ndarray) -> float:
-    """Return how far z can go before it is at a bound; at most 1 / CLOSE_TO_ALL."""
-    return min(_room_up(z, dz), _room_up(t, -dz))
-
-
-def _room_up(values: np.ndarray, change: np.ndarray) -> float:
+def _room(values: np.ndarray, change: np.ndarray) -> float:
     """Return how far values can go before one is 0."""
     falling = change < 0.0
-    return min(1.0 / CLOSE_TO_ALL, float((-values[falling] / change[falling]).min(initial=np.inf)))
+    return float((-values[falling] / change[falling]).min(initial=1.0 / CLOSE_TO_ALL))

@@ -107,7 +107,7 @@ def is_worth_a_matrix(X: Any, kernel: Kernel) -> bool:
 def whole_gram(X: np.ndarray, kernel: Kernel, problems: list[Problem], n_threads: int) -> KernelSources:
     """Return the rows of each problem, with all kernel values; no problem copies its part unless it is asked for."""
     X, kernel = X.astype(np.float64, copy=False), kernel._replace(code=dual_code(kernel))
-    rows, g = prepared(X, kernel, origin(X, kernel)), np.zeros(X.shape[0])
+    rows, g = prepared(X, kernel, origin(X, kernel)), None
     if kernel.code == LINEAR:  # (x - c)ᵀ(z - c) = xᵀz - g(x) - g(z)
         centre = X.mean(axis=0)
         rows, g = prepared(X - centre, kernel, None), X @ centre - 0.5 * (centre @ centre)

@@ -75,7 +75,7 @@ def solve_problems(K, problems, standing, todo, effort):
 def solve_problem(K, problems, standing, number, effort):
     """Do rounds until no pair violates ``tol``, nothing moves, or there was enough work."""
     first, last = problems.starts[number], problems.starts[number + 1]
-    target, low, high = problems.target[first:last], problems.low[first:last], problems.high[first:last]
+    low, high = problems.low[first:last], problems.high[first:last]
     ridge, beta, errors = problems.ridge[first:last], standing.beta[first:last], standing.errors[first:last]
     epsilon, tol, slices = problems.epsilon, effort.tol, problems.slices[number]
     places = places_of(slices)
@@ -103,15 +103,16 @@ def solve_problem(K, problems, standing, number, effort):
             if moves < most:
                 break
             share = 0.5
-            while standing.n_steps[number] < effort.max_steps:
+            while True:
                 free = free_variables(own, floor, ceiling, epsilon)
-                cost = solving_work(free.size, size)
-                if free.size < LEAST or on_faces + cost > on_pairs:
+                cost, n_pairs = solving_work(free.size, size), 1 + free.size // 2  # as many have moved, at least
+                left = effort.max_steps - standing.n_steps[number]
+                if free.size < LEAST or on_faces + cost > on_pairs or n_pairs > left:
                     break
                 on_faces += cost
                 grown = step_on_face(within, own_ridge, own_errors, own, floor, ceiling, epsilon, free)
                 growth += grown
-                standing.n_steps[number] += 1 + free.size // 2  # as many pairs have moved, at least
+                standing.n_steps[number] += n_pairs
                 if grown <= 0.0 or free_variables(own, floor, ceiling, epsilon).size == free.size:
                     break
         n_moved = add_changes(K, places, slices, members, own - beta[members], ridge, errors)
@@ -137,7 +138,13 @@ def begin_at(K, problems, standing, numbers):
         standing.errors[first:last] = problems.target[first:last]
         members = np.flatnonzero(beta)
         add_changes(
-            K, places_of(slices), slices, members, beta[members], problems.ridge[first:last], standing.errors[first:last]
+            K,
+            places_of(slices),
+            slices,
+            members,
+            beta[members],
+            problems.ridge[first:last],
+            standing.errors[first:last],
         )
 
 
@@ -215,7 +222,12 @@ def subtract_rows(K, rows, change, start, errors):
     n_fours = rows.size - rows.size % 4
     for i in range(0, n_fours, 4):
         stop = start + errors.size
-        a, b, c, d = K[rows[i], start:stop], K[rows[i + 1], start:stop], K[rows[i + 2], start:stop], K[rows[i + 3], start:stop]
+        a, b, c, d = (
+            K[rows[i], start:stop],
+            K[rows[i + 1], start:stop],
+            K[rows[i + 2], start:stop],
+            K[rows[i + 3], start:stop],
+        )
         p, q, r, s = change[i], change[i + 1], change[i + 2], change[i + 3]
         for j in range(errors.size):
             errors[j] -= (p * a[j] + q * b[j]) + (r * c[j] + s * d[j])

@@ -138,7 +138,7 @@ def movable(errors, beta, low, high, epsilon, tol):
 
 @njit
 def rise_fall_of(errors, beta, low, high, epsilon):
-    """Return what rises bring and falls cost, as ``rise_and_fall``; and the largest of the ones, the least of the others."""
+    """Return what rises bring and falls cost, as ``rise_and_fall``; the most a rise brings, the least a fall costs."""
     size = errors.size
     rise, fall = np.empty(size), np.empty(size)
     top, bottom = -NEVER, NEVER
