@@ -36,7 +36,7 @@ def ends_of(duals: list[Dual], betas: list[np.ndarray], scores: list[np.ndarray]
     epsilon, beta, Kb = duals[0].epsilon, np.concatenate(betas), np.concatenate(scores)
     largest = np.maximum.reduceat(np.abs(beta), first)
     near = np.repeat(np.where(converged, EQUAL_WITHIN * largest, -1.0), sizes)
-    for bound in (0.0, low, high):
+    for bound in (0.0, low, high):  # what misses one by rounding alone is there: 0.03 + 0.01 is not 0.02 + 0.02
         beta = np.where(np.abs(beta - bound) <= near, bound, beta)
 
     rise, fall = rise_and_fall(target - Kb - ridge * beta, beta, low, high, epsilon)

@@ -28,6 +28,7 @@ SOLVED_AT = 20.0  # n³ over this: what a linear system takes, in additions alon
 HALVINGS = 60  # of the interval in which the shift of a projection lies
 LEAST = 3  # free variables
 TINY = 1e-100
+LOST = 1e-15  # of a sum: rounding
 
 
 @njit
@@ -99,7 +100,9 @@ def step_on_face(K, ridge, errors, beta, low, high, epsilon, free):
         elif there <= floor[a] + margin:
             there = floor[a]
         beta[k] = there
-    balance(own, beta, low, high, free)
+    if not is_balanced(own, beta, low, high, free):
+        beta[free] = own
+        return 0.0
     for a in range(size):
         change = beta[free[a]] - own[a]
         if change != 0.0:
@@ -161,18 +164,18 @@ def projected(own, wish, floor, ceiling):
 
 
 @njit
-def balance(own, beta, low, high, free):
-    """Let the sum of the free variables be what it was: rounding goes to the one with most room."""
-    off, best, most = 0.0, -1, 0.0
+def is_balanced(own, beta, low, high, free):
+    """Let the sum of the free variables be what it was: rounding goes to the one with most room, if that is enough."""
+    off, size, best, most = 0.0, 0.0, -1, 0.0
     for a in range(free.size):
         k = free[a]
         off += beta[k] - own[a]
+        size += abs(own[a])
         room = min(beta[k] - low[k], high[k] - beta[k])
         room = min(room, abs(beta[k])) if low[k] < 0.0 < high[k] else room
         if room > most:
             best, most = k, room
-    if off != 0.0 and best >= 0 and abs(off) < most:
+    if best >= 0 and abs(off) < most:
         beta[best] -= off
-    elif off != 0.0:
-        for a in range(free.size):
-            beta[free[a]] = own[a]
+        return True
+    return abs(off) <= LOST * size

@@ -149,7 +149,7 @@ class _Path:
         return np.bincount(self._sides.row, weights=self._sides.sign * values, minlength=self._n_rows)
 
     def _direction(self, rs: np.ndarray, rv: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return where to go, along Σβ = 0, so that z s and t v get what they miss; and the change of the multiplier."""
+        """Return where to go, along Σβ = 0, so that z s and t v get what they miss; and how the multiplier changes."""
         sign = self._sides.sign
         there = self._solved(-self._rest + rs / self._z - rv / self._t)
         shift = float(sign @ (there + self._z)) / float(sign @ self._along)

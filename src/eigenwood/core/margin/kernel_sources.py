@@ -98,6 +98,15 @@ def factor_of(X: Any) -> np.ndarray | None:
     return X - X.mean(axis=0)
 
 
+def is_mercer(kernel: Kernel) -> bool:
+    """Return whether K has no direction of negative curvature; else the best point of a face may be a saddle.
+
+    A kernel that is less g(x) + g(z) has none where Σβ = 0.
+    """
+    is_power = kernel.code in (POLYNOMIAL, POLYNOMIAL_ABOUT)
+    return kernel.code not in (SIGMOID, SIGMOID_ABOUT) and not (is_power and kernel.coef0 < 0.0)
+
+
 def is_worth_a_matrix(X: Any, kernel: Kernel) -> bool:
     """Return whether all values are had for less than a solution without them, for a line."""
     values = float(X.shape[0]) ** 2 * (X.shape[1] + 16.0) / VALUES_AT
@@ -114,10 +123,9 @@ def whole_gram(X: np.ndarray, kernel: Kernel, problems: list[Problem], n_threads
     if kernel.code in ABOUT_A_CENTRE:
         g = rows.norms
     K = np.empty((X.shape[0], X.shape[0]))
-    is_mercer = kernel.code not in (SIGMOID, SIGMOID_ABOUT)  # else the best point of a face may be a saddle
     sources: list[KernelRows] = [WholeRows(K, g, problem.slices) for problem in problems]
     factor = rows.rows if kernel.code == LINEAR else None
-    return KernelSources(sources, write_symmetric(K, rows, kernel, n_threads), K if is_mercer else None, factor)
+    return KernelSources(sources, write_symmetric(K, rows, kernel, n_threads), K if is_mercer(kernel) else None, factor)
 
 
 def shared_rows(
