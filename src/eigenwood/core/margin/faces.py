@@ -25,9 +25,10 @@ from eigenwood.compiling import njit
 
 SOFTENED = 1e-10  # of the largest |k(x, z)|, added to all k(x, x): K_FF may be singular
 SOLVED_AT = 20.0  # n³ over this: what a linear system takes, in additions along a row
-HALVINGS = 60  # of the interval in which the shift of a projection lies
+HALVINGS = 70  # of the interval in which the shift of a projection lies
 LEAST = 3  # free variables
 TINY = 1e-100
+FARTHEST = 1e3  # as many times the widest bounds
 LOST = 1e-15  # of a sum: rounding
 
 
@@ -78,6 +79,9 @@ def step_on_face(K, ridge, errors, beta, low, high, epsilon, free):
     wish = np.linalg.solve(H, told)[:size, 0].copy()
     if not np.isfinite(wish.sum()):
         return 0.0
+    longest, widest = np.abs(wish).max(), (ceiling - floor).max()
+    if longest > FARTHEST * widest:
+        wish *= FARTHEST * widest / longest  # numbers far beyond all bounds keep no digits within
     near = projected(own, wish, floor, ceiling) - own
     straight, most = growth_along(curvatures, slopes, wish)
     straight = min(straight, room_along(own, wish, floor, ceiling))
