@@ -118,8 +118,9 @@ def both_slices(problem: Problem) -> tuple[int, int, int, int]:
 
 def first_standing(K: np.ndarray, problems: AtHand, betas: list[np.ndarray]) -> Standing:
     """Return where the problems stand at the coefficients that they begin with."""
-    counts = [np.zeros(len(betas), dtype=np.int64) for _ in range(4)]
-    standing = Standing(np.concatenate(betas), problems.target.copy(), *counts, np.zeros(len(betas)))
+    status, n_steps, n_rounds, n_idle = np.zeros((4, len(betas)), dtype=np.int64)
+    total = np.zeros(len(betas))
+    standing = Standing(np.concatenate(betas), problems.target.copy(), status, n_steps, n_rounds, n_idle, total)
     if standing.beta.any():
         begin_at(K, problems, standing, np.arange(len(betas)))
     return standing

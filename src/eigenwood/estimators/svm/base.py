@@ -182,9 +182,10 @@ class BaseSVM(Watched, BaseEstimator, ABC):
 
     def __getstate__(self):
         """Return what a copy needs: the claims instead of the numbers."""
-        if "_certificate_later" in vars(self):
-            vars(self)["certificate_"] = self.certificate_
-        return {name: value for name, value in super().__getstate__().items() if name != "_certificate_later"}
+        state = dict(super().__getstate__())
+        if state.pop("_certificate_later", None) is not None:
+            state["certificate_"] = self.certificate_
+        return state
 
     def _unfinished(self) -> str:
         """Return a sentence about a fit that was given up, and the words that scikit-learn has for it."""
