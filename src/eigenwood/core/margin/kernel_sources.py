@@ -31,7 +31,7 @@ IN_DUAL = {RBF: RBF_LESS_ONE, POLYNOMIAL: POLYNOMIAL_ABOUT, SIGMOID: SIGMOID_ABO
 MANY_CLASSES = 4  # from here on the kernel values within a class serve several problems
 DENSE_SHARE = 0.25  # of the memory, for sparse rows made dense and for kernel values within classes
 WORTH_THREADS = 2e6  # kernel values of all problems: fewer are dealt with before threads have begun
-FEW_BYTES = 3 * 2**28  # of all kernel values of a fit, in float64
+FEW_BYTES, SEVERAL = 2**29, 1.5  # of all kernel values of a fit, in float64; as many times more if problems share them
 FEW_WORK = 1e10  # multiplications, half a second
 MOST_COLUMNS = 512  # of rows by which problems are solved without a matrix
 VALUES_AT = 4.0  # multiplications of a matrix product in the time of an addition along a row
@@ -86,7 +86,8 @@ def resources_worth_using(problems: list[Problem], resources: Resources) -> Reso
 def are_few(X: Any, kernel: Kernel, problems: list[Problem], resources: Resources) -> bool:
     """Return whether all kernel values among the rows are few and cheap."""
     n_bytes, work = 8.0 * X.shape[0] ** 2, float(X.shape[0]) ** 2 * work_of_a_dense_value(X.shape[1], kernel)
-    fit = n_bytes <= min(FEW_BYTES, DENSE_SHARE * resources.max_bytes)
+    few = FEW_BYTES * (1.0 if len(problems) == 1 else SEVERAL)
+    fit = n_bytes <= min(few, DENSE_SHARE * resources.max_bytes)
     return bool(fit and work <= FEW_WORK and may_be_dense(X, resources))
 
 
