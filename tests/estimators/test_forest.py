@@ -28,7 +28,7 @@ from eigenwood import (
     RandomForestRegressor,
 )
 from eigenwood.core.forest import batch_predict
-from eigenwood.core.forest.grow_batch import grown_batch, grown_tree
+from eigenwood.core.forest.grow_batch import grow_batch, grow_tree
 from eigenwood.core.forest.packing import tree_at
 from eigenwood.errors import InputError
 from eigenwood.estimators import watching
@@ -726,7 +726,7 @@ class MemoryOfRounds(Recorder):
 def test_no_tree_has_a_copy_of_the_rows(kind, monkeypatch):
     """All trees are grown from one table of codes, and a tree takes less memory than the rows that it drew."""
     tables = []
-    monkeypatch.setattr(fitting, "grown_tree", lambda binned, *rest: tables.append(binned) or grown_tree(binned, *rest))
+    monkeypatch.setattr(fitting, "grow_tree", lambda binned, *rest: tables.append(binned) or grow_tree(binned, *rest))
     X = np.random.default_rng(0).normal(size=(10_000, 300))
     memory = MemoryOfRounds()
     model = kind(n_estimators=4, max_depth=3).set_callbacks(memory)
@@ -1293,9 +1293,9 @@ def test_small_trees_that_differ_only_in_their_draws_grow_many_in_one_call(monke
 
     def noted(context, bootstrap, draw_seeds, seeds, workspaces):
         found.append(seeds.size)
-        return grown_batch(context, bootstrap, draw_seeds, seeds, workspaces)
+        return grow_batch(context, bootstrap, draw_seeds, seeds, workspaces)
 
-    monkeypatch.setattr(fitting, "grown_batch", noted)
+    monkeypatch.setattr(fitting, "grow_batch", noted)
     X = np.random.default_rng(0).normal(size=(n_rows, 4))
     model = RandomForestClassifier(23, max_depth=3, random_state=0, **settings).fit(X, X[:, 0] > 0)
     assert (sorted(found, reverse=True), len(model)) == (sizes, 23)

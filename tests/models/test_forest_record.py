@@ -11,7 +11,7 @@ from eigenwood.core.forest.packing import Forest, pack
 from eigenwood.core.forest.predict import forest_means, make_predictor
 from eigenwood.errors import InputError
 from eigenwood.estimators import registry
-from eigenwood.estimators.tree.params import CRITERIA
+from eigenwood.estimators.tree.params import LEAF_VALUES
 from eigenwood.validation.forests import ForestNodes
 from eigenwood.validation.state import Size
 from tests.core.forest import cases
@@ -29,7 +29,7 @@ class Grove(BaseEstimator):
     """The least that has a forest."""
 
     PARAMS = {}
-    FITTED = {"n_features_in_": Size("n_features"), "forest_": ForestNodes("n_features", "n_values", CRITERIA)}
+    FITTED = {"n_features_in_": Size("n_features"), "forest_": ForestNodes("n_features", "n_values", LEAF_VALUES)}
 
     def fit(self, kind):
         case = cases.case(**KINDS[kind])

@@ -15,16 +15,18 @@ from eigenwood.core.forest.predict import forest_leaves, forest_means, make_pred
 from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
 from eigenwood.core.tree.types import LEAF
 from eigenwood.errors import InputError
-from eigenwood.estimators.tree.params import CRITERIA
+from eigenwood.estimators.tree.params import LEAF_VALUES
 from eigenwood.validation import forests
-from eigenwood.validation.forests import FOREST_ARRAYS, ForestNodes, forest_lists_known_categories
+from eigenwood.validation.forests import FOREST_ARRAYS, ForestNodes, LeafValues, forest_lists_known_categories
 from eigenwood.validation.state import Nodes, Size, check_state
 from tests.core.forest import cases
 from tests.naive import forest as naive
 
-ANY = ForestNodes("n_features", "n_values", criteria=CRITERIA)
-CLASSES = ForestNodes("n_features", "n_values", criteria=(GINI, ENTROPY, ERROR))
-AMOUNTS = ForestNodes("n_features", "n_values", criteria=(SQUARED_ERROR, POISSON, ABSOLUTE_ERROR))
+ANY = ForestNodes("n_features", "n_values", criteria=LEAF_VALUES)
+CLASSES = ForestNodes("n_features", "n_values", criteria={code: LEAF_VALUES[code] for code in (GINI, ENTROPY, ERROR)})
+AMOUNTS = ForestNodes(
+    "n_features", "n_values", criteria={code: LEAF_VALUES[code] for code in (SQUARED_ERROR, POISSON, ABSOLUTE_ERROR)}
+)
 N_FEATURES, N_CATEGORIES = 4, 5
 KINDS = {
     "gini": {},
@@ -154,12 +156,18 @@ def test_the_largest_amounts_pass():
 
 def test_the_rule_knows_the_arrays_of_a_forest():
     assert tuple(FOREST_ARRAYS) == Forest._fields
-    assert [forests.gives_shares(code) for code in CRITERIA] == [code in (GINI, ENTROPY, ERROR) for code in CRITERIA]
-    assert (forests.MEANS, forests.COUNTS, forests.MEDIANS) == ((SQUARED_ERROR,), (POISSON,), (ABSOLUTE_ERROR,))
+    shares, means = LeafValues(are_shares=True), LeafValues()
+    expected = {
+        **dict.fromkeys((GINI, ENTROPY, ERROR), shares),
+        SQUARED_ERROR: means,
+        POISSON: means._replace(least=0.0),
+        ABSOLUTE_ERROR: means._replace(add_up=False),
+    }
+    assert expected == LEAF_VALUES
     for kind in KINDS:
         forest = forest_of(kind)
         kept = keeps_inner(int(forest.criterion[0]), bool(forest.bounded[0]))
-        counts = forests.counts_of(forest)
+        counts = forests.counts_of(forest, LEAF_VALUES[int(forest.criterion[0])])
         assert counts.valued == (counts.nodes if kept else counts.leaves)
 
 

@@ -27,8 +27,8 @@ ALLOWED = [
     (Number(below=1), [0.999, -5], [1, 1.0]),
     (Number(at_most=1), [1], [1.0000001]),
     (Number(above=0, at_most=1), [0.5, 1], [0, 2]),
-    (Number(whole=True), [0, -3, np.int64(4), np.uint8(1)], [1.0, 1.5, True, np.bool_(1), "3", None]),
-    (Number(at_least=1, at_most=100, whole=True), [1, 100], [0, 101, 50.0]),
+    (Number(integer=True), [0, -3, np.int64(4), np.uint8(1)], [1.0, 1.5, True, np.bool_(1), "3", None]),
+    (Number(at_least=1, at_most=100, integer=True), [1, 100], [0, 101, 50.0]),
     (Flag(), [True, False, np.bool_(True)], [0, 1, "True", None]),
     (Nothing(), [None], [0, False, "None"]),
     (Function("x"), [abs, lambda x: x, int], ["abs", None, 1]),
@@ -57,7 +57,7 @@ def test_an_array_is_no_class_weight(value):
 
 @pytest.mark.parametrize("value", [10**400, -(10**400)], ids=["huge", "minus huge"])
 def test_a_whole_number_beyond_all_floats_is_decided_without_a_crash(value):
-    assert Number(at_least=1, at_most=100, whole=True).allows(value) is False
+    assert Number(at_least=1, at_most=100, integer=True).allows(value) is False
 
 
 def test_a_whole_number_beyond_all_floats_is_no_length_of_a_step():
@@ -69,9 +69,9 @@ SENTENCES = [
     (Number(above=0), -1, "Who: what must be a number above 0; got -1."),
     (Number(above=0, at_most=1), 1.5, "Who: what must be a number above 0 and at most 1; got 1.5."),
     (Number(at_least=0, below=1), np.nan, "Who: what must be a number at least 0 and below 1; got nan."),
-    (Number(at_least=1, whole=True), 1.5, "Who: what must be an integer at least 1; got 1.5."),
+    (Number(at_least=1, integer=True), 1.5, "Who: what must be an integer at least 1; got 1.5."),
     (Number(), "x", "Who: what must be a number; got 'x'."),
-    (Number(whole=True), None, "Who: what must be an integer; got None."),
+    (Number(integer=True), None, "Who: what must be an integer; got None."),
     (Flag(), 1, "Who: what must be True or False; got 1."),
     (Nothing(), 0, "Who: what must be None; got 0."),
     (Function("two blocks of rows"), 3, "Who: what must be a function of two blocks of rows; got 3."),

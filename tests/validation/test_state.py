@@ -20,7 +20,7 @@ RULES = {
     "changes_": Array("f", ("n_places", 3)),
     "flags_": Array("b", ("n_problems",)),
     "words_": TextLists("n_lists"),
-    "n_iter_": Scalar(Number(at_least=0, whole=True)),
+    "n_iter_": Scalar(Number(at_least=0, integer=True)),
     "reason_": Scalar(Choice(("finished", "callback"))),
     "certificate_": Proof(),
 }

@@ -72,11 +72,11 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     """
 
     PARAMS = {
-        "n_components": Number(at_least=1, whole=True),
+        "n_components": Number(at_least=1, integer=True),
         "activation": Choice(tuple(ACTIVATIONS)),
         "scale": Flag(),
         "alpha": Number(at_least=0),
-        "max_iter": Number(at_least=1, whole=True),
+        "max_iter": Number(at_least=1, integer=True),
         "tol": Number(above=0),
         "random_state": Seed(),
     }

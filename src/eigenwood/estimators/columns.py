@@ -103,7 +103,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         "kinds": AnyOf(Nothing(), ColumnWords(ALL_KINDS)),
         "readings": AnyOf(Nothing(), ColumnWords(tuple(READINGS))),
         "cyclic": Flag(),
-        "max_terms": Number(at_least=1, whole=True),
+        "max_terms": Number(at_least=1, integer=True),
     }
     FITTED = {
         **FEATURE_STATE,

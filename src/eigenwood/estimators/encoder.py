@@ -53,7 +53,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     array(['age', 'sex=f', 'sex=m'], dtype=object)
     """
 
-    PARAMS = {"scale": Flag(), "max_categories": Number(at_least=1, whole=True)}
+    PARAMS = {"scale": Flag(), "max_categories": Number(at_least=1, integer=True)}
     FITTED = {
         **FEATURE_STATE,
         "is_number_": Array("b", ("n_features",)),

@@ -72,7 +72,7 @@ class PolynomialExpansion(TransformerMixin, Watched, BaseEstimator):
     """
 
     PARAMS = {
-        "degree": Number(at_least=1, at_most=100, whole=True),
+        "degree": Number(at_least=1, at_most=100, integer=True),
         "include_bias": Flag(),
         "kernel_scale": Flag(),
         "sparse_output": AnyOf(Choice(("auto",)), Flag()),

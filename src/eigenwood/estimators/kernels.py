@@ -25,7 +25,7 @@ KERNEL_PARAMS: dict[str, Rule] = {
     "kernel": AnyOf(Choice((*KERNELS, "precomputed")), Function("two blocks of rows")),
     "gamma": AnyOf(Choice(("scale", "auto")), Number(above=0)),
     "coef0": Number(),
-    "degree": Number(at_least=1, at_most=100, whole=True),
+    "degree": Number(at_least=1, at_most=100, integer=True),
 }
 
 OF_SCIKIT = ("cosine", "chi2")  # kernels that scikit-learn computes

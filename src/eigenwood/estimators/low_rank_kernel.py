@@ -108,7 +108,7 @@ class LowRankKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, 
 
     PARAMS = {
         **SIMILARITY_PARAMS,
-        "n_components": AnyOf(Number(at_least=1, whole=True), Share(below=1.0)),
+        "n_components": AnyOf(Number(at_least=1, integer=True), Share(below=1.0)),
         "method": Choice((PIVOTED, UNIFORM, MEANS)),
         "random_state": Seed(),
         "n_jobs": N_JOBS,

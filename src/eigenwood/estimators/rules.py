@@ -137,7 +137,7 @@ Condition = Interval | OneOf
 
 @dataclass(frozen=True)
 class Rule:
-    """What leads to a leaf, and what is said there."""
+    """What leads to a leaf, and what is predicted there."""
 
     leaf: int  # as ``apply`` numbers it
     conditions: tuple[Condition, ...]  # one for each column that was asked, in the order of the questions
@@ -151,7 +151,7 @@ class Rule:
         """Return all conditions in one sentence."""
         return " and ".join(map(str, self.conditions)) or ALWAYS
 
-    def said(self) -> str:
+    def outcome(self) -> str:
         """Return the prediction in words."""
         return several(self.prediction, amount_text if self.share is None else label_text)
 
@@ -161,7 +161,7 @@ class Rule:
         return sure + ("1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows")
 
     def __str__(self) -> str:
-        return f"{self.condition()} → {self.said()} ({self.support()})"
+        return f"{self.condition()} → {self.outcome()} ({self.support()})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +235,7 @@ class Rules(Sequence[Rule]):
 
     def _cells(self, rule: Rule) -> tuple[str, ...]:
         sure = several(rule.share, percent) if self.classes else written(rule.impurity, 4)
-        return rule.condition(), rule.said(), sure, f"{rule.n_rows:,}", percent(rule.weight_share)
+        return rule.condition(), rule.outcome(), sure, f"{rule.n_rows:,}", percent(rule.weight_share)
 
     def _shown(self) -> list[Rule]:
         """Return the rules that are printed: all, or the heaviest ones in the order of the tree."""
@@ -358,19 +358,19 @@ def category_answers(nodes: Tree, node: int, known: OneOf, labels: list) -> Iter
 
 
 def rule_at(nodes: Tree, node: int, class_lists: list[list], conditions: tuple[Condition, ...]) -> Rule:
-    """Return what is said at a node."""
-    said, shares = nodes.value[node].tolist(), None
+    """Return what is predicted at a node."""
+    predicted, proba = nodes.value[node].tolist(), None
     if class_lists:
         ends = np.cumsum([len(labels) for labels in class_lists])
         parts = np.split(nodes.value[node], ends[:-1])
-        said = [labels[part.argmax()] for labels, part in zip(class_lists, parts, strict=True)]
-        shares = [float(part.max()) for part in parts]
-    is_single = len(said) == 1
+        predicted = [labels[part.argmax()] for labels, part in zip(class_lists, parts, strict=True)]
+        proba = [float(part.max()) for part in parts]
+    is_single = len(predicted) == 1
     return Rule(
         leaf=node,
         conditions=conditions,
-        prediction=said[0] if is_single else tuple(said),
-        share=None if shares is None else shares[0] if is_single else tuple(shares),
+        prediction=predicted[0] if is_single else tuple(predicted),
+        share=None if proba is None else proba[0] if is_single else tuple(proba),
         impurity=float(nodes.impurity[node]),
         n_rows=int(nodes.n_rows[node]),
         weight_share=float(nodes.weight[node] / nodes.weight[0]),
@@ -434,7 +434,7 @@ def outline(branches: Sequence[Branch], max_depth: int | None = None) -> Iterato
 def told_at(branch: Branch, cut: bool) -> str:
     """Return what a branch asks or says; where the tree is ``cut``, how much is below."""
     if branch.question is None:
-        return f"→ {branch.rule.said()} ({branch.rule.support()})"
+        return f"→ {branch.rule.outcome()} ({branch.rule.support()})"
     return f"… {branch.n_leaves:,} leaves" if cut else f"{branch.question}?"
 
 

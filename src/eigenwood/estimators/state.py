@@ -20,7 +20,7 @@ FIT_STATE = {
 
 CLASS_STATE = {"classes_": Labels("n_classes")}
 
-COUNT = Scalar(Number(at_least=0, whole=True))
+COUNT = Scalar(Number(at_least=0, integer=True))
 FLAG = Scalar(Flag())
 POSITIVE = Scalar(Number(above=0))
 AMOUNT = Scalar(Number(at_least=0))

@@ -396,8 +396,8 @@ def round_boundaries(
     )
     grid, shape = like_rows(X, grid_points(scene)), (scene.up.size, scene.across.size)
     on_grid, of_rows = (scores_after(model, rows, shown) for rows in (grid, X))
-    said = zip(shown, on_grid, of_rows, weights_after(model, X, y, shown), strict=True)
-    panels = [round_panel(n, there, here, weights, shape) for n, there, here, weights in said]
+    drawn = zip(shown, on_grid, of_rows, weights_after(model, X, y, shown), strict=True)
+    panels = [round_panel(n, there, here, weights, shape) for n, there, here, weights in drawn]
     return boundary_figure(scene, panels, plane_names(model, X)).update_layout(legend_itemsizing="constant")
 
 

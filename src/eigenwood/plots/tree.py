@@ -118,11 +118,11 @@ def box_of(rules: Rules, branch: Branch, above: int, colour: str, is_cut: bool) 
     """Return the box of a branch."""
     rule = branch.rule
     if branch.question is None:
-        title, note = rule.said(), rule.support()
+        title, note = rule.outcome(), rule.support()
     elif is_cut:
-        title, note = f"… {branch.n_leaves:,} leaves", f"{rule.said()}: {rule.support()}"
+        title, note = f"… {branch.n_leaves:,} leaves", f"{rule.outcome()}: {rule.support()}"
     else:
-        title, note = f"{branch.question}?", f"{rule.said()}: {rule.support()}"
+        title, note = f"{branch.question}?", f"{rule.outcome()}: {rule.support()}"
     answer = "" if branch.answer is None else branch.answer.answer()
     return Box(above, branch.depth, answer, title, note, colour, hover_text(rules, branch), rule.weight_share)
 

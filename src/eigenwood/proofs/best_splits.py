@@ -22,12 +22,19 @@ from zlib import crc32
 
 import numpy as np
 
-from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, POISSON, SQUARED_ERROR
+from eigenwood.core.tree.criteria import (
+    ABSOLUTE_ERROR,
+    CLASS_CRITERIA,
+    POSITIVE_MEANS,
+    REGRESSION_FORMULAS,
+    SHARE_IMPURITIES,
+    SQUARED_ERROR,
+)
 from eigenwood.core.tree.structure import node_depths
 from eigenwood.core.tree.types import LEAF, GrowthParams, Target, Tree
 from eigenwood.proofs.claim import ROUNDING, Claim, at_most
 from eigenwood.proofs.questions import entries, links_of
-from eigenwood.proofs.tree import CLASS_IMPURITIES, TINY, NodeNumbers, bounds_of, is_bounded, stretches, weighted_median
+from eigenwood.proofs.tree import TINY, NodeNumbers, bounds_of, is_bounded, stretches, weighted_median
 
 MOST_MEDIANS = 16  # cuts of a column that are tried by the absolute error, each with two medians of its own
 MOST_TOGETHER = 2000  # rows of a node whose columns are tried together
@@ -35,7 +42,7 @@ LEAST_NODES = 8
 ANY_GAIN = -np.inf  # also of a cut that gains nothing
 ALL_BITS = 2**64 - 1
 KEY_BITS = 2**64 - 2**24  # of a feature's random bits, those that decide in which order columns are tried
-LEAST_SHARE = 1e-9  # of a node's amounts on each side of a cut, where a mean of 0 is not allowed (Poisson)
+LEAST_SHARE = 1e-9  # of the sum of a node's y on each side of a cut, where a mean of 0 is not allowed
 
 
 class SearchContext(NamedTuple):
@@ -69,8 +76,8 @@ class SearchedNode(NamedTuple):
 
     rows: np.ndarray
     weights: np.ndarray
-    sums: np.ndarray  # (n_rows, n_sums) what is added up on each side: weights of classes, or weight and amounts
-    amounts: np.ndarray  # (n_rows, n_outputs) for medians
+    sums: np.ndarray  # (n_rows, n_sums) what is added up on each side: weights of classes, or weight and weighted y
+    y: np.ndarray  # (n_rows, n_outputs) for medians
     part: float  # B of all rows
     lower: float  # its values must lie between these
     upper: float
@@ -176,19 +183,19 @@ def value_bounds(tree: Tree, context: SearchContext, numbers: NodeNumbers) -> tu
 
 
 def node_of(context: SearchContext, rows: np.ndarray, lower: float = -np.inf, upper: float = np.inf) -> SearchedNode:
-    """Return the rows of a node with what is added up; amounts are counted from their mean."""
+    """Return the rows of a node with what is added up; y is counted from its mean."""
     weights, target = context.weights()[rows], context.target
-    amounts = target.y[rows] if target.y.size else np.empty((0, 0))
-    if context.params.criterion in CLASS_IMPURITIES:
+    y = target.y[rows] if target.y.size else np.empty((0, 0))
+    if context.params.criterion in CLASS_CRITERIA:
         sums = np.zeros((rows.size, int(target.starts[-1])))
         for codes, start in zip(target.class_codes[rows].T, target.starts[:-1], strict=True):
             sums[np.arange(rows.size), start + codes] = weights
     else:
         if context.params.criterion == SQUARED_ERROR:
-            amounts = amounts - np.average(amounts, axis=0, weights=weights)
-        sums = np.column_stack([weights, weights[:, None] * amounts])
-    part = part_of(context, weights, sums, amounts)
-    return SearchedNode(rows, weights, sums, amounts, part, lower, upper)
+            y = y - np.average(y, axis=0, weights=weights)
+        sums = np.column_stack([weights, weights[:, None] * y])
+    part = part_of(context, weights, sums, y)
+    return SearchedNode(rows, weights, sums, y, part, lower, upper)
 
 
 # ---- what cuts gain -----------------------------------------------------------------------------------------------
@@ -326,7 +333,7 @@ def category_keys(context: SearchContext, sums: np.ndarray) -> np.ndarray | None
 
     Nothing if two components are equally long: then the order is anybody's choice.
     """
-    classifying, starts = context.params.criterion in CLASS_IMPURITIES, context.target.starts
+    classifying, starts = context.params.criterion in CLASS_CRITERIA, context.target.starts
     weight = sums[:, : starts[1]].sum(axis=1) if classifying else sums[:, 0]
     table = (sums if classifying else sums[:, 1:]) / weight[:, None]
     if table.shape[1] == 1 or (classifying and sums.shape[1] == 2):
@@ -381,7 +388,7 @@ def allowed_sides(
 ) -> Cuts:
     """Return the cuts that are allowed of those with these sums on their sides."""
     params, starts = context.params, context.target.starts
-    classifying = params.criterion in CLASS_IMPURITIES
+    classifying = params.criterion in CLASS_CRITERIA
     weights = [side[:, : starts[1]].sum(axis=1) if classifying else side[:, 0] for side in (left, right)]
     n_least, least = np.minimum(n_left, node.rows.size - n_left), np.minimum(*weights)
     allowed = (
@@ -389,11 +396,11 @@ def allowed_sides(
     )
     if sign != 0:
         centre = 0.0
-        if params.criterion == SQUARED_ERROR:  # amounts were counted from the mean
+        if params.criterion == SQUARED_ERROR:  # y was counted from its mean
             centre = float(np.average(context.target.y[node.rows, 0], weights=node.weights))
         values = [side[:, 1] / weight + centre for side, weight in zip((left, right), weights, strict=True)]
         allowed &= keep_order(node, sign, *values)
-    if params.criterion == POISSON:
+    if params.criterion in POSITIVE_MEANS:
         allowed &= (np.minimum(left, right)[:, 1:] > LEAST_SHARE * node.sums.sum(axis=0)[1:]).all(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         gains = benefit(left, context) + benefit(right, context) - node.part
@@ -402,7 +409,7 @@ def allowed_sides(
 
 
 def median_cuts(context: SearchContext, node: SearchedNode, sign: int, sides: list[np.ndarray]) -> Cuts:
-    """Return the same by the absolute error."""
+    """Return the cuts with these sides that are allowed, by the absolute error."""
     gains, params = [], context.params
     for is_left in sides:
         pair = [node.rows[is_left], node.rows[~is_left]]
@@ -425,13 +432,13 @@ def keep_order(node: SearchedNode, sign: int, left: np.ndarray, right: np.ndarra
 
 
 def side_value(node: SearchedNode, context: SearchContext) -> float:
-    """Return the share of the second class, or the mean or median of the amounts."""
-    if context.params.criterion in CLASS_IMPURITIES:
+    """Return the share of the second class, or the mean or median of y."""
+    if context.params.criterion in CLASS_CRITERIA:
         return float(node.sums[:, -1].sum() / node.weights.sum())
-    amounts = context.target.y[node.rows, 0]
+    y = context.target.y[node.rows, 0]
     if context.params.criterion == ABSOLUTE_ERROR:
-        return weighted_median(amounts, node.weights)
-    return float(np.average(amounts, weights=node.weights))
+        return weighted_median(y, node.weights)
+    return float(np.average(y, weights=node.weights))
 
 
 def gain_of(context: SearchContext, node: SearchedNode, sides: list[np.ndarray]) -> float:
@@ -439,43 +446,24 @@ def gain_of(context: SearchContext, node: SearchedNode, sides: list[np.ndarray])
     total = -node.part
     for side in sides:
         own = np.isin(node.rows, side)
-        total += part_of(context, node.weights[own], node.sums[own], node.amounts[own[: len(node.amounts)]])
+        total += part_of(context, node.weights[own], node.sums[own], node.y[own[: len(node.y)]])
     return total
 
 
-def part_of(context: SearchContext, weights: np.ndarray, sums: np.ndarray, amounts: np.ndarray) -> float:
-    """Return B of some rows, given what is to be added up; medians need the amounts."""
+def part_of(context: SearchContext, weights: np.ndarray, sums: np.ndarray, y: np.ndarray) -> float:
+    """Return B of some rows, given what is to be added up; medians need y."""
     if context.params.criterion != ABSOLUTE_ERROR:
         return float(benefit(sums.sum(axis=0)[None], context)[0])
-    return -float(np.mean([weights @ abs(column - weighted_median(column, weights)) for column in amounts.T]))
+    return -float(np.mean([weights @ abs(column - weighted_median(column, weights)) for column in y.T]))
 
 
 def benefit(sums: np.ndarray, context: SearchContext) -> np.ndarray:
     """Return B of each line of sums, in the mean over the outputs."""
     criterion, starts = context.params.criterion, context.target.starts
-    if criterion not in CLASS_IMPURITIES:
-        return AMOUNT_BENEFITS[criterion](sums[:, :1], sums[:, 1:]).mean(axis=1)
-    if starts.size == 2:
-        return class_benefit(sums, criterion)
-    pairs = zip(starts[:-1], starts[1:], strict=True)
-    return np.mean([class_benefit(sums[:, a:b], criterion) for a, b in pairs], axis=0)
-
-
-def class_benefit(sums: np.ndarray, criterion: int) -> np.ndarray:
-    """Return weight x (1 - impurity): what a split adds to it is the gain."""
-    weight = sums.sum(axis=1)
-    return weight * (1.0 - CLASS_IMPURITIES[criterion](sums / weight[:, None]))
-
-
-def poisson_benefit(weight: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Return S log(S/W); not a number where the mean is 0, which is not allowed."""
-    return np.where(total > 0.0, total * np.log(np.where(total > 0.0, total, 1.0) / weight), np.nan)
-
-
-AMOUNT_BENEFITS = {
-    SQUARED_ERROR: lambda weight, total: total**2 / weight,
-    POISSON: poisson_benefit,
-}
+    if criterion in CLASS_CRITERIA:
+        weight = sums[:, : starts[1]].sum(axis=1)
+        return weight * (1.0 - SHARE_IMPURITIES[criterion](sums / weight[:, None], starts[:-1]).mean(axis=1))
+    return REGRESSION_FORMULAS[criterion].part(sums[:, :1], sums[:, 1:]).mean(axis=1)
 
 
 def slack(context: SearchContext, node: SearchedNode) -> float:
@@ -483,7 +471,7 @@ def slack(context: SearchContext, node: SearchedNode) -> float:
     if context.params.criterion == ABSOLUTE_ERROR:
         return ROUNDING * abs(node.part)
     total = abs(node.sums).sum(axis=0)
-    if context.params.criterion in CLASS_IMPURITIES:
+    if context.params.criterion in CLASS_CRITERIA:
         return 1e-12 * float(total.sum())
     return 1e-12 * float(abs(benefit(total[None], context)[0]))
 

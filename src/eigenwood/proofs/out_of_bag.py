@@ -13,7 +13,7 @@ One learner's raw margin is +1 where it says y, -1 where it says ĵ, and 0 elsew
 so a row shares its weight among the learners that were asked about it: then the bound is a theorem about the rows at
 hand, not only in the limit of many learners.
 
-Where learners say amounts, let r be what a learner is off by at a row, d = √(mean of r²) its deviation, and m_i the
+Of regressors, let r be what a learner is off by at a row, d = √(mean of r²) its deviation, and m_i the
 number of learners that were asked about row i. Of several outputs, r² and r r' are the mean over these:
 
     learner error e   = mean of r²
@@ -25,7 +25,7 @@ at row i consists of m_i² products, m_i of which are squares of one learner. So
 first quotient, and m is the harmonic mean of the m_i by squares; then the bound without the second quotient is an
 equation for the rows at hand, and with it, as it is not below 1, a theorem.
 
-Nothing here knows what a learner is: votes, amounts, classes and weights come as arrays.
+Nothing here knows what a learner is: votes, predictions, classes and weights come as arrays.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Vote(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """How far learners are from the amounts of the rows they did not see, added up."""
+    """How far learners are from y of the rows they did not see, added up."""
 
     counts: np.ndarray  # (n_rows,) learners that were asked
     sums: np.ndarray  # (n_rows, n_outputs) of what they are off by
@@ -280,11 +280,12 @@ def stated_claim(stated: Sequence[float], found: Sequence[float]) -> Claim:
     >>> stated_claim([0.9, 0.8, 1.0], [0.9, 0.8, 1.0]).holds, stated_claim([0.99, 0.8, 1.0], [0.9, 0.8, 1.0]).holds
     (True, False)
     """
-    said, seen = np.array(stated, dtype=np.float64), np.array(found, dtype=np.float64)
-    if (np.isnan(said) != np.isnan(seen)).any():
+    claimed, seen = np.array(stated, dtype=np.float64), np.array(found, dtype=np.float64)
+    scale = max(1.0, np.nanmax(np.abs(seen), initial=0.0))
+    if (np.isnan(claimed) != np.isnan(seen)).any():
         distance = float("inf")
     else:
-        distance = float(np.nanmax(np.abs(said - seen), initial=0.0) / max(1.0, np.nanmax(np.abs(seen), initial=0.0)))
+        distance = float(np.nanmax(np.abs(claimed - seen), initial=0.0) / scale)
     return at_most(
         "stated score", "how far oob_score_ and oob_interval_ are from what is found again", distance, ROUNDING
     )
@@ -304,7 +305,7 @@ def vote_claims(vote: Vote) -> list[Claim]:
 
 
 def mean_claims(mean: Mean) -> list[Claim]:
-    """Return Breiman's correlation and bound for amounts; nothing of amounts too large to be squared."""
+    """Return Breiman's correlation and bound for regressors; nothing where y is too large to be squared."""
     if not np.isfinite(mean.learner_error):
         return []
     error = measured("learner error", "mean squared error of single learners on rows out of bag", mean.learner_error)

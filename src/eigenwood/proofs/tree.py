@@ -20,10 +20,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import xlogy
 
 from eigenwood.compiling import njit
-from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
+from eigenwood.core.tree.criteria import (
+    ABSOLUTE_ERROR,
+    CLASS_CRITERIA,
+    POSITIVE_MEANS,
+    REGRESSION_FORMULAS,
+    SHARE_IMPURITIES,
+    SQUARED_ERROR,
+)
 from eigenwood.core.tree.structure import subtree_ends
 from eigenwood.core.tree.types import LEAF, Target, Tree
 from eigenwood.proofs.claim import ROUNDING, Certificate, Claim, at_least, at_most, measured
@@ -32,17 +38,6 @@ from eigenwood.proofs.questions import links_of, passed
 LITTLE = 1e-6  # of a mean: a deviance that has lost its last digits
 HALF = 1e-12  # a sum of weights this close to the half is the half, in whatever order they were added
 TINY = float(np.finfo(np.float64).tiny)
-
-CLASS_IMPURITIES = {
-    GINI: lambda shares: 1.0 - (shares**2).sum(axis=1),
-    ENTROPY: lambda shares: -xlogy(shares, shares).sum(axis=1) / np.log(2.0),
-    ERROR: lambda shares: 1.0 - shares.max(axis=1),
-}
-AMOUNT_LOSSES = {
-    SQUARED_ERROR: lambda amounts, values: (amounts - values) ** 2,
-    ABSOLUTE_ERROR: lambda amounts, values: abs(amounts - values),
-    POISSON: lambda amounts, values: values - amounts + xlogy(amounts, amounts) - xlogy(amounts, values),
-}
 
 
 class NodeNumbers(NamedTuple):
@@ -67,20 +62,20 @@ def node_numbers(tree: Tree, leaves, target: Target, criterion: int, monotonic_c
         return median_numbers(tree, leaves, target, weights, monotonic_cst)
     n_rows, weight = below(tree, leaves, np.ones(leaves.size)), below(tree, leaves, weights)
     mass = np.maximum(weight, TINY)
-    if criterion in CLASS_IMPURITIES:
-        values = [shares_of(tree, leaves, target, weights, o) / mass[:, None] for o in range(target.starts.size - 1)]
-        impurities = [CLASS_IMPURITIES[criterion](part) for part in values]
+    if criterion in CLASS_CRITERIA:
+        value = np.hstack([shares_of(tree, leaves, target, weights, o) for o in range(target.starts.size - 1)])
+        value /= mass[:, None]
+        impurities = SHARE_IMPURITIES[criterion](value, target.starts[:-1])
     else:
         numbers = [mean_numbers(tree, leaves, column, weights, mass, criterion) for column in target.y.T]
-        values, impurities = ([part[i] for part in numbers] for i in (0, 1))
-    value = np.column_stack(values)
+        value, impurities = (np.column_stack([part[i] for part in numbers]) for i in (0, 1))
     middle = value[:, -1].copy()
     if is_bounded(tree, monotonic_cst):
         value[:, -1] = np.clip(middle, *bounds_of(tree, monotonic_cst, middle))
-        if criterion in CLASS_IMPURITIES:
+        if criterion in CLASS_CRITERIA:
             value[:, 0] = 1.0 - value[:, 1]
     value_error = float(np.abs(value - tree.value).max()) / max(float(np.abs(value).max()), TINY)
-    return NodeNumbers(n_rows, weight, np.mean(impurities, axis=0), value_error, middle)
+    return NodeNumbers(n_rows, weight, impurities.mean(axis=1), value_error, middle)
 
 
 def is_bounded(tree: Tree, monotonic_cst) -> bool:
@@ -121,20 +116,20 @@ def order_claim(n_broken: int) -> Claim:
     return at_most("order", "questions with leaves on their two sides that break monotonic_cst", n_broken, 0)
 
 
-def below(tree: Tree, leaves, amounts) -> np.ndarray:
-    """Return for every node the sum of the amounts of the rows that end below it."""
-    total = np.bincount(leaves, weights=amounts, minlength=tree.left.size)
+def below(tree: Tree, leaves, weights) -> np.ndarray:
+    """Return for every node the sum of the weights of the rows that end below it."""
+    total = np.bincount(leaves, weights=weights, minlength=tree.left.size)
     add_up(tree.left, tree.right, total.reshape(-1, 1))
     return total
 
 
 @njit
 def add_up(left, right, total):
-    """Write the sums of all nodes that ask a question; the leaves have theirs already."""
+    """Add to every node that asks a question what its children have; the leaves have theirs already."""
     for node in range(left.size - 1, -1, -1):
         if left[node] != LEAF:
             for k in range(total.shape[1]):
-                total[node, k] = total[left[node], k] + total[right[node], k]
+                total[node, k] += total[left[node], k] + total[right[node], k]
 
 
 def shares_of(tree: Tree, leaves, target: Target, weights, output: int) -> np.ndarray:
@@ -146,52 +141,32 @@ def shares_of(tree: Tree, leaves, target: Target, weights, output: int) -> np.nd
     return total
 
 
-def mean_numbers(tree: Tree, leaves, amounts, weights, mass, criterion: int) -> tuple[np.ndarray, np.ndarray]:
+def mean_numbers(tree: Tree, leaves, y, weights, mass, criterion: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean of one output at every node, and its impurity: those of a parent from those of its children.
 
-    Squares are taken around a centre and around the means of the nodes themselves, so that nothing is lost in the
-    difference of large numbers.
+    The losses of rows are taken at the means of their leaves. To them a parent adds the losses of its children's means
+    at its own. Squares are of y around a centre. So nothing is lost in the difference of large numbers.
     """
-    centre = np.average(amounts, weights=weights) if criterion == SQUARED_ERROR else 0.0
-    amounts, mean = amounts - centre, np.zeros(tree.left.size)
-    mean[leaves] = amounts  # any amount of the leaf
-    mean += np.bincount(leaves, weights=weights * (amounts - mean[leaves]), minlength=mean.size) / mass
-    spread = np.bincount(leaves, weights=weights * SPREADS[criterion](amounts, mean[leaves]), minlength=mean.size)
-    join_up(tree.left, tree.right, mass, mean, spread, criterion)
+    loss, inner = REGRESSION_FORMULAS[criterion].loss, np.flatnonzero(tree.left != LEAF)
+    centre = np.average(y, weights=weights) if criterion == SQUARED_ERROR else 0.0
+    y, mean = y - centre, np.zeros(tree.left.size)
+    mean[leaves] = y  # any y of the leaf
+    mean += np.bincount(leaves, weights=weights * (y - mean[leaves]), minlength=mean.size) / mass
+    join_means(tree.left, tree.right, mass, mean)
+    spread = np.bincount(leaves, weights=weights * loss(y, mean[leaves]), minlength=mean.size)
+    for child in (tree.left[inner], tree.right[inner]):
+        spread[inner] += mass[child] * loss(mean[child], mean[inner])
+    add_up(tree.left, tree.right, spread.reshape(-1, 1))
     return mean + centre, np.maximum(spread / mass, 0.0)
 
 
 @njit(error_model="numpy")
-def join_up(left, right, mass, mean, spread, criterion):
-    """Write the mean and the spread of all nodes that ask a question; the leaves have theirs already.
-
-    Between two means lie squares, or y log(y / mean) of both: what the spreads of the children lack.
-    """
+def join_means(left, right, mass, mean):
+    """Write the means of all nodes that ask a question; the leaves have theirs already."""
     for node in range(left.size - 1, -1, -1):
-        if left[node] == LEAF:
-            continue
-        one, other = left[node], right[node]
-        share = mass[other] / mass[node]
-        apart = mean[other] - mean[one]
-        mean[node] = mean[one] + share * apart
-        between = mass[one] / mass[node] * share * apart * apart
-        if criterion == POISSON:
-            between = 0.0
-            for child in (one, other):
-                if mean[child] > 0.0:
-                    between += mass[child] / mass[node] * mean[child] * np.log(mean[child] / mean[node])
-        spread[node] = spread[one] + spread[other] + mass[node] * between
-
-
-def over(amounts, mean):
-    """Return amounts / mean; 1 where the mean, and with it every amount, is 0."""
-    return np.divide(amounts, mean, out=np.ones_like(amounts), where=mean > 0)
-
-
-SPREADS = {
-    SQUARED_ERROR: lambda amounts, mean: (amounts - mean) ** 2,
-    POISSON: lambda amounts, mean: xlogy(amounts, over(amounts, mean)),
-}
+        if left[node] != LEAF:
+            one, other = left[node], right[node]
+            mean[node] = mean[one] + mass[other] / mass[node] * (mean[other] - mean[one])
 
 
 def median_numbers(tree: Tree, leaves, target: Target, weights, monotonic_cst) -> NodeNumbers:
@@ -226,16 +201,16 @@ def stretches(tree: Tree, leaves) -> tuple[np.ndarray, np.ndarray]:
     return first[:-1], first[subtree_ends(tree.left, tree.right)]
 
 
-def weighted_median(amounts, weights) -> float:
-    """Return the amount with half the weight on either side; between two such amounts, the middle.
+def weighted_median(y, weights) -> float:
+    """Return the y with half the weight on either side; between two such, the middle.
 
     >>> weighted_median(np.array([3.0, 1.0, 2.0]), np.ones(3)), weighted_median(np.array([1.0, 5.0]), np.ones(2))
     (2.0, 3.0)
     """
-    order = np.argsort(amounts)
+    order = np.argsort(y)
     up_to = np.cumsum(weights[order])
     low, high = (np.searchsorted(up_to, 0.5 * up_to[-1] * (1.0 + side * HALF)) for side in (-1.0, 1.0))
-    return float(0.5 * (amounts[order[low]] + amounts[order[min(high, order.size - 1)]]))
+    return float(0.5 * (y[order[low]] + y[order[min(high, order.size - 1)]]))
 
 
 def off_the_middle(distances, weights) -> float:
@@ -245,14 +220,14 @@ def off_the_middle(distances, weights) -> float:
 
 
 def mean_loss(tree: Tree, leaves, target: Target, criterion: int) -> float:
-    """Return the mean loss of rows at the leaves where they end: wrong classes, or how far the amounts are off."""
+    """Return the mean loss of rows at the leaves where they end: wrong classes, or how far values are from y."""
     weights = target.weights if target.weights.size else np.ones(leaves.size)
-    if criterion in CLASS_IMPURITIES:
+    if criterion in CLASS_CRITERIA:
         pairs = zip(target.starts[:-1], target.starts[1:], strict=True)
-        said = np.column_stack([tree.value[:, a:b].argmax(axis=1) for a, b in pairs])
-        losses = said[leaves] != target.class_codes
+        predicted = np.column_stack([tree.value[:, a:b].argmax(axis=1) for a, b in pairs])
+        losses = predicted[leaves] != target.class_codes
     else:
-        losses = AMOUNT_LOSSES[criterion](target.y, tree.value[leaves])
+        losses = REGRESSION_FORMULAS[criterion].loss(target.y, tree.value[leaves])
     return float(np.average(losses.mean(axis=1), weights=weights))
 
 
@@ -271,7 +246,7 @@ def tree_certificate(
 
     ``monotonic_cst`` are monotonic constraints, or None; ``pruning`` is the validation error before and after.
     """
-    loss_name = "training error" if criterion in CLASS_IMPURITIES else "training loss"
+    loss_name = "training error" if criterion in CLASS_CRITERIA else "training loss"
     claims = [
         *number_claims([fit_of(tree, numbers, criterion)]),
         at_least(
@@ -285,8 +260,8 @@ def tree_certificate(
     if pruning is not None:
         before, after = pruning
         bound = before * (1.0 + ROUNDING)
-        if criterion == POISSON:
-            bound += LITTLE * ROUNDING * float(abs(target.y).max())
+        if criterion in POSITIVE_MEANS:
+            bound += ROUNDING * what_cancels(criterion, float(abs(target.y).max()))
         claims.append(at_most("validation error", "error on validation rows: after pruning ≤ before", after, bound))
     return Certificate(tuple(claims))
 
@@ -304,10 +279,17 @@ def fit_of(tree: Tree, numbers: NodeNumbers, criterion: int) -> TreeFit:
     misplaced = numbers.n_rows != tree.n_rows
     misplaced |= abs(numbers.weight - tree.weight) > ROUNDING * numbers.weight
     scale = float(numbers.impurity[0])
-    if criterion == POISSON:  # y log(y / mean) is a small difference of large numbers
-        scale += LITTLE * float(abs(numbers.middle[0]))
+    if criterion in POSITIVE_MEANS:
+        scale += what_cancels(criterion, float(abs(numbers.middle[0])))
     impurity_error = float(np.abs(numbers.impurity - tree.impurity).max()) / max(scale, TINY)
     return TreeFit(int(misplaced.sum()), numbers.value_error, impurity_error)
+
+
+def what_cancels(criterion: int, mean: float) -> float:
+    """Return what the parts of a loss may leave of rounding: they are as large as the loss of a y of 0, and where
+    y hardly varies, their sum is a small difference of large numbers.
+    """
+    return LITTLE * float(REGRESSION_FORMULAS[criterion].loss(0.0, mean))
 
 
 def number_claims(fits: Sequence[TreeFit]) -> list[Claim]:

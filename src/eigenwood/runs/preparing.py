@@ -26,7 +26,7 @@ from eigenwood.validation.params import Number, check_values
 from eigenwood.validation.targets import LARGEST_AMOUNT
 
 FEATURE = "feature"
-CHOICES = {"test": Number(at_least=0.01, at_most=0.9), "seed": Number(at_least=0, at_most=2**32 - 1, whole=True)}
+CHOICES = {"test": Number(at_least=0.01, at_most=0.9), "seed": Number(at_least=0, at_most=2**32 - 1, integer=True)}
 SOME_ROWS, SOME_FOLDS = 20_000, 3  # from here on, three of the folds tell candidates apart
 MANY_ROWS, HELD_OUT = 60_000, 20_000  # from here on, one part of the rows does
 

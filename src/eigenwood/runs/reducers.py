@@ -209,7 +209,7 @@ METHODS = dict(
 )
 RULES: dict[str, Rule] = {
     "method": Choice(tuple(METHODS)),
-    "components": AnyOf(Number(at_least=1, whole=True), Share(below=1.0)),
+    "components": AnyOf(Number(at_least=1, integer=True), Share(below=1.0)),
     "scale": Choice(tuple(SCALES)),
     "missing": AnyOf(Nothing(), Choice(("em", "mean"))),
     "seed": Seed(),

@@ -77,10 +77,10 @@ class TrainingRows(NamedTuple):
 
     def answers_of_model(self, model: Any, X: pa.Table) -> Answers:
         """Return what a fitted model says of some rows."""
-        said = model.predict(X)
+        predicted = model.predict(X)
         if self.classes is None:
-            return Answers(np.asarray(said, dtype=np.float64))
-        return Answers(said, answers_of(model, X, self.classes), self.classes, self.positive)
+            return Answers(np.asarray(predicted, dtype=np.float64))
+        return Answers(predicted, answers_of(model, X, self.classes), self.classes, self.positive)
 
     def score(self, rows: np.ndarray, predictions: np.ndarray, decision_weights: Any = None) -> Score:
         """Return how good predictions of these rows are."""

@@ -271,8 +271,8 @@ def one_line(problem: Exception) -> str:
 
     Numbers that it quotes on lines of their own may be a whole table: they are left out.
     """
-    said = str(problem).partition("\n[")[0]
-    return re.sub(r"np\.str_\((.*?)\)", r"\1", " ".join(said.split())).rstrip(".")
+    message = str(problem).partition("\n[")[0]
+    return re.sub(r"np\.str_\((.*?)\)", r"\1", " ".join(message.split())).rstrip(".")
 
 
 def other_names(told: str) -> str:

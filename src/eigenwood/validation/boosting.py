@@ -54,7 +54,7 @@ class Scorer(Metric):
 
 def is_place(value: Any) -> bool:
     """Return whether a value can be the index of a column."""
-    return Number(at_least=0, whole=True).allows(value)
+    return Number(at_least=0, integer=True).allows(value)
 
 
 # ---- targets and weights ------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ which each check may trust those before it: types, trees, lengths, shape, questi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,11 +17,6 @@ from eigenwood.errors import InputError
 from eigenwood.validation.state import Sizes, agreed
 from eigenwood.validation.targets import LARGEST_AMOUNT
 
-MEANS, COUNTS, MEDIANS = (
-    (3,),
-    (4,),
-    (5,),
-)  # what the values of a criterion of the core are; of all others, shares of classes
 BITS, INDEX = ("uint8",), ("int64",)
 WHOLE = ("uint8", "uint16", "uint32")
 NUMBERS = (*WHOLE, "float32", "float64")
@@ -29,6 +24,14 @@ MOST_NODES = 2**31 - 1  # a node has an int32 as its number,
 MOST_TREE_NODES = 2**30 - 1  # and the way to the right, twice, another
 SHARE_ROUNDING = 1e-6  # of shares that sum to 1
 LARGEST_MEAN = 2.0 * LARGEST_AMOUNT  # a mean may be rounded up
+
+
+class LeafValues(NamedTuple):
+    """What the values of leaves are, which depends on the criterion."""
+
+    are_shares: bool = False  # of classes
+    add_up: bool = True  # those of a parent follow from those of its children
+    least: float = -np.inf
 
 
 class Counts(NamedTuple):
@@ -90,11 +93,11 @@ FOREST_ARRAYS = {
 
 @dataclass(frozen=True)
 class ForestNodes:
-    """The arrays of a forest that has grown by one of some criteria, given as codes of the core."""
+    """The arrays of a forest that has grown by one of some criteria: the core's code of each, and its values."""
 
     n_features: str
     n_values: str
-    criteria: tuple[int, ...]
+    criteria: Mapping[int, LeafValues]
 
     def problem(self, value: Any, sizes: Sizes) -> str | None:
         return next((problem for problem in self._problems(value, sizes) if problem), None)
@@ -104,7 +107,8 @@ class ForestNodes:
         yield types_problem(forest)
         yield self._criterion_problem(forest)
         yield trees_problem(forest.node_start)
-        counts = counts_of(forest)
+        values = self.criteria[int(forest.criterion[0])]
+        counts = counts_of(forest, values)
         yield lengths_problem(forest, counts)
         yield shape_problem(forest, counts)
         yield questions_problem(forest, sizes[self.n_features])
@@ -114,30 +118,25 @@ class ForestNodes:
         yield values_problem(forest, counts)
         if not agreed((self.n_values,), forest.value.shape[1:], sizes):
             yield f"must have {sizes[self.n_values]} values for each leaf; got {forest.value.shape[1]}"
-        yield shares_problem(forest) if gives_shares(int(forest.criterion[0])) else means_problem(forest)
+        yield shares_problem(forest) if values.are_shares else means_problem(forest, values.least)
         yield impurities_problem(forest, counts)
         yield bits_problem(forest, counts)
 
     def _criterion_problem(self, forest: Any) -> str | None:
         if forest.criterion.size != 1 or forest.bounded.size != 1:
             return "must have one criterion, and say once whether values are bounded"
-        code, known = int(forest.criterion[0]), sorted(set(self.criteria))
+        code, known = int(forest.criterion[0]), sorted(self.criteria)
         return None if code in known else f"must have a criterion among {', '.join(map(str, known))}; got {code}"
 
 
-def gives_shares(criterion: int) -> bool:
-    """Return whether the values of leaves are shares of classes."""
-    return criterion not in (*MEANS, *COUNTS, *MEDIANS)
-
-
-def counts_of(forest: Any) -> Counts:
+def counts_of(forest: Any, values: LeafValues) -> Counts:
     """Return how many there are of everything, if the trees are as long as they say."""
-    n_trees, n_nodes, code = forest.node_start.size - 1, int(forest.node_start[-1]), int(forest.criterion[0])
+    n_trees, n_nodes = forest.node_start.size - 1, int(forest.node_start[-1])
     n_questions = (n_nodes - n_trees) // 2
     n_leaves = n_nodes - n_questions
-    inner_too = bool(forest.bounded[0]) or code in MEDIANS  # these do not add up from leaves
+    inner_too = bool(forest.bounded[0]) or not values.add_up
     n_valued = n_nodes if inner_too else n_leaves
-    n_impurities = 0 if gives_shares(code) and not inner_too else n_valued
+    n_impurities = 0 if values.are_shares and not inner_too else n_valued
     return Counts(n_trees, n_nodes, n_questions, n_leaves, n_valued, n_impurities)
 
 
@@ -272,14 +271,14 @@ def shares_problem(forest: Any) -> str | None:
     return None if is_right else "must have shares of classes from 0 to 1 that sum to 1"
 
 
-def means_problem(forest: Any) -> str | None:
+def means_problem(forest: Any, at_least: float) -> str | None:
     """Return whether values are not one number for each output that can be squared and added up."""
     least, most = float(forest.value.min()), float(forest.value.max())
     if forest.output_start.size != forest.value.shape[1] + 1:
         return "must have one value for each output"
     if max(most, -least) > LARGEST_MEAN:
         return f"must have values of size at most {LARGEST_MEAN:g}"
-    return "must have values of at least 0" if int(forest.criterion[0]) in COUNTS and least < 0 else None
+    return f"must have values of at least {at_least:g}" if least < at_least else None
 
 
 def impurities_problem(forest: Any, counts: Counts) -> str | None:

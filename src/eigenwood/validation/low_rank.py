@@ -25,7 +25,7 @@ def landmark_capacity(who: str, wanted: Any, n_rows: int, dtype: np.dtype, memor
     """Return how many landmarks there may be: as many as wanted, or as the features of all rows have room for."""
     n_bytes = memory_bytes(memory_limit)
     most = int(n_bytes // (n_rows * dtype.itemsize))
-    if Number(whole=True).allows(wanted):
+    if Number(integer=True).allows(wanted):
         count = min(int(wanted), n_rows)
         if count > most:
             raise InputError(

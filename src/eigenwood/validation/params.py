@@ -42,7 +42,7 @@ class Number:
 
     >>> str(Number(above=0, at_most=1))
     'a number above 0 and at most 1'
-    >>> Number(at_least=1, whole=True).allows(1.5)
+    >>> Number(at_least=1, integer=True).allows(1.5)
     False
     """
 
@@ -50,14 +50,14 @@ class Number:
     at_least: float | None = None
     below: float | None = None
     at_most: float | None = None
-    whole: bool = False
+    integer: bool = False
 
     def allows(self, value: Any) -> bool:
-        kind = Integral if self.whole else Real
+        kind = Integral if self.integer else Real
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
             return False
         number: Any = value
-        return (self.whole or is_finite(number)) and (
+        return (self.integer or is_finite(number)) and (
             (self.above is None or number > self.above)
             and (self.at_least is None or number >= self.at_least)
             and (self.below is None or number < self.below)
@@ -72,7 +72,7 @@ class Number:
             "at most": self.at_most,
         }
         words = [f"{name} {bound}" for name, bound in bounds.items() if bound is not None]
-        return " ".join(["an integer" if self.whole else "a number", " and ".join(words)]).strip()
+        return " ".join(["an integer" if self.integer else "a number", " and ".join(words)]).strip()
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class Seed:
         return (
             value is None
             or isinstance(value, np.random.RandomState)
-            or Number(at_least=0, at_most=2**32 - 1, whole=True).allows(value)
+            or Number(at_least=0, at_most=2**32 - 1, integer=True).allows(value)
         )
 
     def __str__(self) -> str:

@@ -138,7 +138,7 @@ class Scalar:
         if not self.rule.allows(value):
             return f"must be {self.rule}; got {value!r}"
         is_float = isinstance(value, (float, np.floating))
-        if isinstance(self.rule, Number) and not self.rule.whole and not is_float:
+        if isinstance(self.rule, Number) and not self.rule.integer and not is_float:
             return f"must be a float; got a number of type {type(value).__name__}"
         return None
 

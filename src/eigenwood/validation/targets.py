@@ -183,16 +183,15 @@ def column_numbers(who: str, column: Any) -> np.ndarray:
     raise InputError(f"{who}: y must hold numbers; got {problem}.")
 
 
-def check_counts(estimator: Any, numbers: np.ndarray) -> None:
-    """Raise unless y can come from Poisson's distribution."""
-    who = type(estimator).__name__
-    if numbers.min() < 0:
+def check_positive_means(who: str, y: np.ndarray, criterion: str) -> None:
+    """Raise unless y is at least 0 and the mean of each output is above 0, as some criteria ask."""
+    name = criterion.capitalize()
+    if y.min() < 0:
         raise InputError(
-            f"{who}: Some value(s) of y are negative which is not allowed for Poisson regression; "
-            f"got {numbers.min():g}."
+            f"{who}: Some value(s) of y are negative which is not allowed for {name} regression; got {y.min():g}."
         )
-    if (numbers.sum(axis=0) <= 0).any():
-        raise InputError(f"{who}: Sum of y is not strictly positive which is necessary for Poisson regression; got 0.")
+    if (y.sum(axis=0) <= 0).any():
+        raise InputError(f"{who}: Sum of y is not strictly positive which is necessary for {name} regression; got 0.")
 
 
 def output_weights(estimator: Any, class_weight: Any, outputs: Outputs, weights: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from eigenwood.errors import InputError, TextError
 from eigenwood.validation.params import Number
 from eigenwood.validation.state import Sizes
 
-WHOLE = Number(at_least=1, whole=True)
+WHOLE = Number(at_least=1, integer=True)
 
 
 # ---- rules of parameters -----------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from joblib import effective_n_jobs
 from eigenwood.errors import InputError
 from eigenwood.validation.params import AnyOf, Nothing, Number
 
-N_JOBS = AnyOf(Nothing(), Number(whole=True))
+N_JOBS = AnyOf(Nothing(), Number(integer=True))
 
 
 def thread_count(who: str, n_jobs: int | None) -> int:

@@ -9,15 +9,15 @@ from eigenwood.core.forest.grow_batch import (
     BATCH_ROWS,
     WorkspacePool,
     batch_size,
-    grown_batch,
-    grown_tree,
+    grow_batch,
+    grow_tree,
     is_for_batches,
 )
 from eigenwood.core.forest.packing import pack, pack_batch
 from eigenwood.core.tree import binning, grower
 from eigenwood.core.tree.binning import binned_dense
 from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, GINI, POISSON, SQUARED_ERROR, log_table
-from eigenwood.core.tree.grower import GrowthContext, grown, growth_steps
+from eigenwood.core.tree.grower import GrowthContext, growth_steps, tree_so_far
 from eigenwood.core.tree.types import GrowthParams, Target
 
 COMPILED = not config.DISABLE_JIT  # if not, a tree takes a hundred times as long
@@ -59,9 +59,9 @@ def assert_same(one, other):
 def test_at_once_or_in_steps(criterion, max_features, n_categories):
     binned, target, params = context(CRITERIA[criterion], max_features=max_features, n_categories=n_categories)
     monotonic_cst, seed = np.zeros(6, dtype=np.int64), np.uint64(7)
-    tree = grown_tree(binned, target, params, monotonic_cst, 0, log_table(target, params), seed, WorkspacePool())
+    tree = grow_tree(binned, target, params, monotonic_cst, 0, log_table(target, params), seed, WorkspacePool())
     *_, last = growth_steps(binned, target, np.flatnonzero(target.weights), params, monotonic_cst, 0, seed, 1)
-    assert_same(tree, grown(last))
+    assert_same(tree, tree_so_far(last))
     assert tree.n_rows[0] == np.count_nonzero(target.weights)
     assert tree.weight[0] == target.weights.sum()
 
@@ -71,12 +71,12 @@ def test_a_table_of_many_rows(criterion):
     """Large nodes are split one by one when a tree grows in steps."""
     binned, target, params = context(criterion, n_rows=9000, max_features=3)
     monotonic_cst, seed = np.zeros(6, dtype=np.int64), np.uint64(1)
-    tree = grown_tree(binned, target, params, monotonic_cst, 0, log_table(target, params), seed, WorkspacePool())
+    tree = grow_tree(binned, target, params, monotonic_cst, 0, log_table(target, params), seed, WorkspacePool())
     for n_threads in (1, 3):
         *_, last = growth_steps(
             binned, target, np.flatnonzero(target.weights), params, monotonic_cst, 0, seed, n_threads
         )
-        assert_same(tree, grown(last))
+        assert_same(tree, tree_so_far(last))
 
 
 @pytest.mark.parametrize("max_features", [5, 100, 150], ids=["some", "more than a turn", "all"])
@@ -96,7 +96,7 @@ def test_a_wide_table_by_row(monkeypatch, criterion, max_features):
         assert (binned.codes.by_row.shape[0] == n_rows) == (large == 1)
         assert 64 < binned.codes.feature.size < 150
         monotonic_cst, logs = np.zeros(150, dtype=np.int64), log_table(target, params)
-        trees.append(grown_tree(binned, target, params, monotonic_cst, 0, logs, np.uint64(7), WorkspacePool()))
+        trees.append(grow_tree(binned, target, params, monotonic_cst, 0, logs, np.uint64(7), WorkspacePool()))
     assert_same(*trees)
 
 
@@ -111,7 +111,7 @@ def test_a_room_that_was_used_is_as_good_as_a_new_one(monkeypatch, small, criter
         drawn = target._replace(weights=rng.poisson((0.1, 2.0, 0.5)[seed], size=n_rows).astype(float))
         for own in (params, params._replace(max_features=6)):  # looks at all features: needs another room
             given = binned, drawn, own, monotonic_cst, 0, log_table(drawn, own), np.uint64(seed)
-            assert_same(grown_tree(*given, workspaces), grown_tree(*given, WorkspacePool()))
+            assert_same(grow_tree(*given, workspaces), grow_tree(*given, WorkspacePool()))
 
 
 def test_a_workspace_is_used_again_by_one_tree_at_a_time():
@@ -135,7 +135,7 @@ def test_a_workspace_is_used_again_by_one_tree_at_a_time():
 
 def test_best_first():
     binned, target, params = context(GINI, max_features=3)
-    tree = grown_tree(
+    tree = grow_tree(
         binned, target, params, np.zeros(6, dtype=np.int64), 9, log_table(target, params), np.uint64(1), WorkspacePool()
     )
     assert (tree.left < 0).sum() == 9
@@ -145,9 +145,9 @@ def test_rows_of_weight_zero_are_not_there():
     """Whatever stands in them."""
     binned, target, params = context(SQUARED_ERROR)
     monotonic_cst, logs, seed = np.zeros(6, dtype=np.int64), np.empty(0), np.uint64(3)
-    tree = grown_tree(binned, target, params, monotonic_cst, 0, logs, seed, WorkspacePool())
+    tree = grow_tree(binned, target, params, monotonic_cst, 0, logs, seed, WorkspacePool())
     other = target._replace(y=np.where(target.weights[:, None] > 0, target.y, 1e6))
-    assert_same(grown_tree(binned, other, params, monotonic_cst, 0, logs, seed, WorkspacePool()), tree)
+    assert_same(grow_tree(binned, other, params, monotonic_cst, 0, logs, seed, WorkspacePool()), tree)
 
 
 @pytest.mark.parametrize("max_features", [6, 2], ids=["all", "some"])
@@ -164,11 +164,11 @@ def test_a_batch_is_its_trees_one_by_one(criterion, max_features):
     logs, workspaces = log_table(targets[0], params), WorkspacePool()
     shared = GrowthContext(binned, target, params, monotonic_cst, logs, np.empty(0, dtype=np.int32))
     alone = [
-        grown_tree(binned, own, params, monotonic_cst, 0, logs, seed, WorkspacePool())
+        grow_tree(binned, own, params, monotonic_cst, 0, logs, seed, WorkspacePool())
         for own, seed in zip(targets, seeds, strict=True)
     ]
     for _ in range(2):  # nothing of a batch is left for the next
-        trees, starts = grown_batch(shared, bootstrap, seeds + np.uint64(100), seeds, workspaces)
+        trees, starts = grow_batch(shared, bootstrap, seeds + np.uint64(100), seeds, workspaces)
         assert_same(
             pack_batch(trees, starts, criterion, target.starts), pack(alone, criterion, target.starts)
         )  # fmt: skip

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from eigenwood.core.tree.binning import binned_dense, binned_sparse
 from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR, log_table
-from eigenwood.core.tree.grower import GrowthContext, grown, growth_steps, new_workspace, part_of
+from eigenwood.core.tree.grower import GrowthContext, growth_steps, new_workspace, part_of, tree_so_far
 from eigenwood.core.tree.thresholds import LARGEST
 from eigenwood.core.tree.types import LEAF, NO_FEATURE, NO_THRESHOLD, GrowthParams, NodeSpan, Target
 from tests.naive import tree as naive
@@ -160,7 +160,7 @@ def steps(data, rules, seed=0, n_threads=1, rows=None, max_features=None, at_ran
 def fit(data, rules, **options):
     *_, last = steps(data, rules, **options)
     assert last.last
-    return grown(last)
+    return tree_so_far(last)
 
 
 def context_of(data, rules, max_features=None, at_random=False, **storage):

@@ -10,7 +10,7 @@ from eigenwood.core.tree.criteria import log_table
 from eigenwood.core.tree.node_stats import class_node_stats, fill_sample, regression_node_stats
 from eigenwood.core.tree.split.best import best_split
 from eigenwood.core.tree.split.partition import partition_rows
-from eigenwood.core.tree.types import NodeSpan
+from eigenwood.core.tree.types import BinnedTable, NodeSpan
 from eigenwood.core.tree.workspace import new_draw_buffers, new_sample, new_sparse_histogram, new_split_workspace
 from tests.core.tree import cases
 
@@ -55,8 +55,7 @@ def split_of(root, data, rules, ws=None):
     ws = ws or workspace_of(root)
     monotonic_cst = np.array(rules.monotonic_cst or (0,) * data.X.shape[1], dtype=np.int64)
     split, n_bins = best_split(
-        root.codes,
-        root.features,
+        BinnedTable(root.codes, root.features),
         root.sample,
         root.sums,
         root.target.starts,

@@ -9,9 +9,9 @@ from eigenwood.core.tree.criteria import (
     ABSOLUTE_ERROR,
     POISSON,
     SQUARED_ERROR,
-    amount_impurity,
     cost,
     is_classifying,
+    regression_impurity,
     weighted_median,
 )
 from tests.core.tree import cases
@@ -103,17 +103,17 @@ def test_the_impurity_of_amounts_equals_the_textbook(criterion, ties):
     for seed in range(10):
         y, w = rows_of_amounts(seed, ties=ties)
         y, ones = y[:, 0], np.ones(len(y))
-        weighted = amount_impurity(y, w, middle(y, w), code)
+        weighted = regression_impurity(y, w, middle(y, w), code)
         assert_allclose(weighted, naive.IMPURITIES[criterion](y, w), rtol=1e-12, atol=1e-14)
-        single = amount_impurity(y, NO_WEIGHTS, middle(y, ones), code)
+        single = regression_impurity(y, NO_WEIGHTS, middle(y, ones), code)
         assert_allclose(single, naive.IMPURITIES[criterion](y, ones), rtol=1e-12, atol=1e-14)
 
 
 def test_the_impurities_of_amounts_are_known():
     y = np.random.default_rng(0).normal(size=31)
-    assert_allclose(amount_impurity(y, NO_WEIGHTS, y.mean(), SQUARED_ERROR), y.var(), rtol=1e-13)
+    assert_allclose(regression_impurity(y, NO_WEIGHTS, y.mean(), SQUARED_ERROR), y.var(), rtol=1e-13)
     expected = np.abs(y - np.median(y)).mean()
-    assert_allclose(amount_impurity(y, NO_WEIGHTS, np.median(y), ABSOLUTE_ERROR), expected, rtol=1e-13)
+    assert_allclose(regression_impurity(y, NO_WEIGHTS, np.median(y), ABSOLUTE_ERROR), expected, rtol=1e-13)
 
 
 # ---- properties --------------------------------------------------------------------------------------------------

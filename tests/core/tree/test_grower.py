@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from eigenwood.core.tree import grower
-from eigenwood.core.tree.grower import grown
+from eigenwood.core.tree.grower import tree_so_far
 from eigenwood.core.tree.structure import node_depths
 from eigenwood.core.tree.thresholds import LARGEST
 from eigenwood.core.tree.types import LEAF
@@ -306,7 +306,7 @@ def test_all_weights_one_is_no_weights(criterion):
     target = cases.target_of(data)
     assert target.weights.size == 0
     trees = [
-        grown(last_step(data, naive.Rules(criterion), target._replace(weights=weights)))
+        tree_so_far(last_step(data, naive.Rules(criterion), target._replace(weights=weights)))
         for weights in (np.empty(0), np.ones(20))
     ]
     cases.assert_same_trees(*trees, exact=False)
@@ -449,7 +449,7 @@ def test_after_every_step_there_is_a_whole_tree(monkeypatch, criterion, rules, n
     data = with_categories(cases.table(8, criterion, n_rows=40, weighted=True), 8)
     n_leaves, is_last = [], []
     for step in cases.steps(data, naive.Rules(criterion, **rules), n_threads=n_threads):
-        tree = grown(step)
+        tree = tree_so_far(step)
         cases.assert_leaves_hold_their_rows(tree, data)
         assert_adds_up(tree)
         n_leaves.append(int((tree.left == LEAF).sum()))

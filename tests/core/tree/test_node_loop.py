@@ -154,7 +154,7 @@ def test_what_is_known_to_be_constant_below_changes_nothing(monkeypatch, criteri
 
 def test_there_is_room_for_every_node_from_the_beginning():
     buffers = begun(new_node_buffers(9, 18, 2, 1, 9), [ROOT._replace(end=9)])
-    assert {array.shape[0] for array in (buffers.whole, buffers.real, buffers.value)} == {18}
+    assert {array.shape[0] for array in (buffers.ints, buffers.floats, buffers.value)} == {18}
     assert {array.shape[0] for array in (buffers.stack, buffers.seeds, buffers.bounds, buffers.constants)} == {10}
     assert buffers.counts[N_STACK] == 1
     assert_array_equal(buffers.stack[0], [0, 9, 0, -1, 0])

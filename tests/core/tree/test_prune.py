@@ -3,7 +3,7 @@
 import pytest
 from numpy.testing import assert_allclose
 
-from eigenwood.core.tree.criteria import POISSON, amount_loss
+from eigenwood.core.tree.criteria import POISSON, regression_loss
 from eigenwood.core.tree.prune import collapse_alphas, risks
 from eigenwood.core.tree.types import LEAF
 from tests.core.tree import cases
@@ -34,4 +34,4 @@ def test_the_weakest_link_falls_first(seed, criterion):
 
 
 def test_nothing_costs_its_mean_by_poisson():
-    assert amount_loss(1.5, 0.0, POISSON) == 1.5
+    assert regression_loss(1.5, 0.0, POISSON) == 1.5

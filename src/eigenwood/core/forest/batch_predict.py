@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenwood.compiling import njit, njit_forceinline, njit_no_refcount
-from eigenwood.core.forest.packing import Forest, add_up, columns_at, right_children, spread, starts_of, whole
+from eigenwood.core.forest.packing import Forest, add_up, all_trees, columns_at, right_children, spread, starts_of
 from eigenwood.core.forest.predict import Means, dense_rows, over_blocks, value_codes
 from eigenwood.core.forest.threshold_codes import CHUNK, CHUNK_BITS, ThresholdCodes, coded, write_codes
 
@@ -71,7 +71,7 @@ class BatchForest(NamedTuple):
 
 
 def pays(forest: Forest, n_rows: int, made: bool) -> bool:
-    """Return whether so many rows are worth the work to set top levels apart, or to use those that are."""
+    """Return whether batch prediction pays for so many rows; ``made`` says that the batch forest is there already."""
     if made or n_rows < FEWEST_ROWS:
         return n_rows >= FEWEST_ROWS
     n_trees, n_nodes = forest.node_start.size - 1, int(forest.node_start[-1])
@@ -79,7 +79,7 @@ def pays(forest: Forest, n_rows: int, made: bool) -> bool:
 
 
 def make_batch_forest(forest: Forest, may_miss) -> BatchForest | None:
-    """Return a forest with its top levels apart, or None if it has no place for what is asked.
+    """Return a forest prepared for batch prediction, or None if it cannot be.
 
     Then rows walk as in ``predict``.
 
@@ -88,7 +88,7 @@ def make_batch_forest(forest: Forest, may_miss) -> BatchForest | None:
     if forest.n_listed.size > 0:  # questions about categories
         return None
     shape = forest._replace(value=forest.value[:, :0])  # values are looked up by their codes
-    columns = columns_at(shape, whole(shape))
+    columns = columns_at(shape, all_trees(shape))
     found = coded(columns.feature, columns.threshold, columns.default_left, may_miss)
     sizes = np.diff(forest.node_start)
     if found is None or not has_room(found[0].feature.size, sizes):
@@ -150,7 +150,7 @@ def placed(inner, place, column, least, code, node_start, tree_start):
 
 @njit
 def top_levels_of(inner, right, n_rows, place, column, least, node_start):
-    """Return the top levels of every tree: always the heaviest question that hangs below is taken into them."""
+    """Return the top levels of every tree: one by one, the heaviest question just below them is added."""
     n_trees = node_start.size - 1
     n_asked = np.zeros(n_trees, dtype=np.int64)
     columns, leasts = (
@@ -188,7 +188,7 @@ def heaviest(inner, n_rows, nodes):
 
 
 def batch_means(forest: BatchForest, X, n_threads: int = 1) -> Means | None:
-    """Return the mean over the trees of the values of each row's leaves, or None if a number is missing unforeseen.
+    """Return the mean of each row's leaf values over the trees; None if a number is missing where none was in training.
 
     X is dense or csr, as for a single tree.
     """
@@ -196,12 +196,12 @@ def batch_means(forest: BatchForest, X, n_threads: int = 1) -> Means | None:
 
 
 def batch_sums(forest: BatchForest, X, start: np.ndarray, n_threads: int = 1) -> Means | None:
-    """Return ``start`` plus the values of each row's leaves, as ``forest_sums`` does, or None as ``batch_means``."""
+    """Return ``start`` plus the values of each row's leaves; None if a number is missing where none was in training."""
     return batch_added_up(forest, X, start, 1, n_threads)
 
 
 def batch_added_up(forest: BatchForest, X, start: np.ndarray, divisor: int, n_threads: int) -> Means | None:
-    """Return the sums of ``batch_sums``, divided by a number."""
+    """Return ``start`` plus the values of each row's leaves, divided by ``divisor``."""
     values = np.empty((X.shape[0], start.size))
 
     def block(rows: slice) -> tuple[int, int]:
@@ -307,7 +307,7 @@ def walk_below(words, codes, n_columns, n_rows, names, places):
 
 @njit_no_refcount
 def touched(words, code):
-    """Return something of all words and codes of a tree: read in order, they are near when walkers come."""
+    """Read all words and codes of a tree in order, to have them in the cache; the number returned means nothing."""
     total = np.uint64(0)
     for i in range(words.size):
         total ^= words[i]
@@ -382,7 +382,7 @@ def step(words, codes, row, place):
 
 @njit_no_refcount
 def still_walking(words, places, names, n_walkers):
-    """Keep the names of those who are not at a leaf, and return how many they are."""
+    """Keep the names of the rows that are not at a leaf yet, and return how many there are."""
     n_kept = 0
     for a in range(n_walkers):
         name = names[a]

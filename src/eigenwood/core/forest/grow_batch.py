@@ -18,11 +18,11 @@ from eigenwood.core.tree.grower import (
     GrowthContext,
     Workspace,
     allows_small_nodes,
-    grown,
     growth_steps,
     new_workspace,
     part_of,
     small_trees,
+    tree_so_far,
 )
 from eigenwood.core.tree.split.sizes import SMALL
 from eigenwood.core.tree.types import BinnedTable, GrowthParams, NodeSpan, Target, Tree
@@ -55,7 +55,7 @@ class WorkspacePool:
         free.put(workspace)
 
 
-def grown_tree(
+def grow_tree(
     binned: BinnedTable,
     target: Target,
     params: GrowthParams,
@@ -69,7 +69,7 @@ def grown_tree(
     rows = np.flatnonzero(target.weights).astype(np.int32)
     if max_leaves > 0:
         *_, last = growth_steps(binned, target, rows, params, monotonic_cst, max_leaves, seed, 1)
-        return grown(last)
+        return tree_so_far(last)
     context = GrowthContext(binned, target, params, monotonic_cst, logs, rows)
     n_rows = target.weights.size
     with workspaces.one_for(context, n_rows, n_rows) as workspace:
@@ -78,7 +78,7 @@ def grown_tree(
 
 
 def is_for_batches(context: GrowthContext) -> bool:
-    """Return whether trees begin as small nodes, and ask for nothing that those do not know."""
+    """Return whether whole trees can grow as small nodes: few rows, and no setting that those do not support."""
     return context.target.weights.size <= SMALL and allows_small_nodes(context)
 
 
@@ -87,7 +87,7 @@ def batch_size(n_rows: int) -> int:
     return max(1, BATCH_ROWS // n_rows)
 
 
-def grown_batch(
+def grow_batch(
     context: GrowthContext, bootstrap: Bootstrap, draw_seeds: np.ndarray, seeds: np.ndarray, workspaces: WorkspacePool
 ) -> tuple[Tree, np.ndarray]:
     """Return a tree for each pair of seeds, one after the other as if they were parts of one, and where each begins."""

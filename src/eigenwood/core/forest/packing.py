@@ -122,7 +122,7 @@ def forest_part(forest: Forest, first: int, last: int) -> Forest:
 
 def joined(*forests: Forest) -> Forest:
     """Return one forest of the trees of several, which have grown by the same criterion; nothing is made wide."""
-    first, parts = forests[0], [whole(forest) for forest in forests]
+    first, parts = forests[0], [all_trees(forest) for forest in forests]
     weighted = any(forest.weight.size > 0 for forest in forests)
     value, value_code = joined_values(forests)
     return Forest(
@@ -185,7 +185,7 @@ def joined_bits(parts: list[np.ndarray], places: list[slice]) -> np.ndarray:
 
 
 def joined_or_zero(parts: list[np.ndarray], places: list[slice]) -> np.ndarray:
-    """Return whole numbers of some forests one after the other, zeros where one has none; nothing if none has any."""
+    """Return integers of some forests joined: zeros for a forest that has none, nothing if no forest has any."""
     if not any(part.size > 0 for part in parts):
         return parts[0]
     zeros = (np.zeros(where.stop, dtype=np.uint8) for where in places)
@@ -194,7 +194,7 @@ def joined_or_zero(parts: list[np.ndarray], places: list[slice]) -> np.ndarray:
 
 def described_at(forest: Forest) -> slice:
     """Return where all that is described stands: nodes or leaves."""
-    part = whole(forest)
+    part = all_trees(forest)
     return part.nodes if keeps_inner(int(forest.criterion[0]), bool(forest.bounded[0])) else part.leaves
 
 
@@ -323,7 +323,7 @@ def columns_at(forest: Forest, part: Part) -> PackedColumns:
     )
 
 
-def whole(forest: Forest) -> Part:
+def all_trees(forest: Forest) -> Part:
     """Return where all trees stand."""
     return part_at(forest, 0, forest.node_start.size - 1)
 
@@ -344,7 +344,7 @@ def values_at(forest: Forest, described: slice) -> np.ndarray:
 
 
 def impurities_at(forest: Forest, described: slice) -> np.ndarray:
-    """Return the impurities of some leaves or nodes; none where shares of classes say it."""
+    """Return the impurities of some leaves or nodes; none where they follow from the shares of the classes."""
     if forest.impure.size == 0:
         return np.empty(0)
     impure = bits_at(forest.impure, described)
@@ -380,7 +380,7 @@ def narrowest(numbers):
 def coded_values(value) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows of values and a code for each; or the rows themselves, and no code, if smaller.
 
-    Single values are left as they are: means of amounts are hardly ever equal.
+    Single values are left as they are: means are hardly ever equal.
     """
     if value.shape[1] < 2:
         return narrowed(value), np.empty(0, dtype=np.uint8)

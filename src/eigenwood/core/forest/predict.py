@@ -29,7 +29,7 @@ import numpy as np
 from scipy import sparse
 
 from eigenwood.compiling import njit
-from eigenwood.core.forest.packing import Forest, columns_at, keeps_inner, right_children, spread, starts_of, whole
+from eigenwood.core.forest.packing import Forest, all_trees, columns_at, keeps_inner, right_children, spread, starts_of
 from eigenwood.core.threads import Result, results_of, row_blocks
 from eigenwood.core.tree.predict import block_size, is_listed
 
@@ -40,7 +40,7 @@ FEATURE_BITS, WAY, SIGN = 0xFFFFFFFF, 32, 63
 
 
 class Predictor(NamedTuple):
-    """A forest for walking; a place is that of a node's first word."""
+    """A forest prepared for prediction; a place is that of a node's first word."""
 
     roots: np.ndarray  # (n_trees,) int64: the node where a tree begins
     words: np.ndarray  # (2 n_nodes,) float64
@@ -66,9 +66,9 @@ class ForestLeaves(NamedTuple):
 
 
 def make_predictor(forest: Forest) -> Predictor:
-    """Return a forest for walking."""
+    """Return a forest prepared for prediction."""
     shape = forest._replace(value=forest.value[:, :0])  # values are looked up by their codes, not one for each leaf
-    columns = columns_at(shape, whole(shape))
+    columns = columns_at(shape, all_trees(shape))
     inner, right = columns.inner, right_children(columns.inner)
     way = np.where(inner, right - np.arange(inner.size) - 1, -1)
     words = np.empty(2 * inner.size)
@@ -95,7 +95,7 @@ def value_codes(forest: Forest, inner) -> np.ndarray:
 
 
 def some_trees(predictor: Predictor, trees) -> Predictor:
-    """Return a walk through some trees only, in the given order."""
+    """Return a predictor of some trees only, in the given order."""
     return predictor._replace(roots=predictor.roots[trees])
 
 
@@ -113,7 +113,7 @@ def forest_sums(predictor: Predictor, X, start: np.ndarray, n_threads: int = 1) 
 
 
 def added_up(predictor: Predictor, X, start: np.ndarray, divisor: int, n_threads: int) -> Means:
-    """Return the sums of ``forest_sums``, divided by a number."""
+    """Return ``start`` plus the values of each row's leaves, divided by ``divisor``."""
     values = np.empty((X.shape[0], start.size))
 
     def block(rows: slice) -> int:

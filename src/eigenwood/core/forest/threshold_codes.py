@@ -185,7 +185,7 @@ def code_column(X, feature, cuts, columns, c, codes):
 
 @njit_no_refcount
 def code_missing(X, feature, missing, codes):
-    """Write the codes of missing numbers; return how many there are if the column knows nothing about them."""
+    """Write the codes of missing numbers; return how many there are if the column had none in training."""
     n_missing = 0
     for i in range(X.shape[0]):
         if X[i, feature] != X[i, feature]:

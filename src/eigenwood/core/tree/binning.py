@@ -205,7 +205,7 @@ def ranked_few(codes, seen, counts) -> Ranked:
 
 @njit
 def few_ranks(values, bits):
-    """Return codes by first appearance, the values and their counts; no values if there are more than a few.
+    """Return codes in the order of first appearance, the values and their counts; no values if there are too many.
 
     ``bits`` are those of the values, by which they are found in a hash table.
     """
@@ -242,10 +242,10 @@ def whole_range(values):
     for value in values:
         # what is missing or far away counts as a fraction; without branches this loop is vectorised
         near = value if abs(value) < WIDEST_TABLE * 1024 else 0.5
-        whole = int(near)
-        n_other += near != whole
-        lowest = min(lowest, whole)
-        highest = max(highest, whole)
+        integer = int(near)
+        n_other += near != integer
+        lowest = min(lowest, integer)
+        highest = max(highest, integer)
     return lowest, highest - lowest + 1 if n_other == 0 else 0
 
 
@@ -298,27 +298,27 @@ def quantile_bins(codes, distinct, counts, n_missing: int, n_bins: int) -> Ranke
     return Ranked(new_codes, ITSELF, distinct[first], distinct[last], np.bincount(new_codes), n_missing, False)
 
 
-def stored_codes(columns: list, whole: list, n_rows: int, dtype) -> tuple[np.ndarray, np.ndarray]:
+def stored_codes(columns: list, dense: list, n_rows: int, dtype) -> tuple[np.ndarray, np.ndarray]:
     """Return the codes of some columns by column and by row; one of the two tables has no rows."""
-    if dtype == NARROW and len(whole) * n_rows >= LARGE:
-        return np.empty((len(whole), 0), dtype=dtype), stored_by_row(columns, whole, n_rows)
-    return stored_by_column(columns, whole, n_rows, dtype), np.empty((0, len(whole)), dtype=NARROW)
+    if dtype == NARROW and len(dense) * n_rows >= LARGE:
+        return np.empty((len(dense), 0), dtype=dtype), stored_by_row(columns, dense, n_rows)
+    return stored_by_column(columns, dense, n_rows, dtype), np.empty((0, len(dense)), dtype=NARROW)
 
 
-def stored_by_column(columns: list, whole: list, n_rows: int, dtype) -> np.ndarray:
-    """Return the codes of some columns one below the other; the columns give them away."""
-    table = np.empty((len(whole), n_rows), dtype=dtype)
-    for i, j in enumerate(whole):
+def stored_by_column(columns: list, dense: list, n_rows: int, dtype) -> np.ndarray:
+    """Return the codes of some columns one below the other; the columns lose theirs, to save memory."""
+    table = np.empty((len(dense), n_rows), dtype=dtype)
+    for i, j in enumerate(dense):
         found, _ = columns[j]
         table[i], columns[j] = found.codes, (without_codes(found), None)
     return table
 
 
-def stored_by_row(columns: list, whole: list, n_rows: int) -> np.ndarray:
+def stored_by_row(columns: list, dense: list, n_rows: int) -> np.ndarray:
     """Return the codes of columns as one table by row."""
-    table = np.empty((n_rows, len(whole)), dtype=NARROW)
-    for first in range(0, len(whole), TILE):
-        write_by_row(stored_by_column(columns, whole[first : first + TILE], n_rows, NARROW), first, table)
+    table = np.empty((n_rows, len(dense)), dtype=NARROW)
+    for first in range(0, len(dense), TILE):
+        write_by_row(stored_by_column(columns, dense[first : first + TILE], n_rows, NARROW), first, table)
     return table
 
 
@@ -333,19 +333,19 @@ def write_by_row(columns, at, table):
 
 def joined(columns: list, n_categories, n_rows: int) -> BinnedTable:
     """Return the columns as one table."""
-    whole = [j for j, (_, rare) in enumerate(columns) if rare is None]
-    thin = [j for j, (_, rare) in enumerate(columns) if rare is not None]
+    dense = [j for j, (_, rare) in enumerate(columns) if rare is None]
+    sparse_columns = [j for j, (_, rare) in enumerate(columns) if rare is not None]
     sizes = np.array([found.lows.size for found, _ in columns])
     n_codes = sizes + np.array([found.n_missing > 0 for found, _ in columns])
-    is_narrow = len(whole) >= WIDE and n_codes[whole].max() <= NARROW_CODES
-    by_column, by_row = stored_codes(columns, whole, n_rows, NARROW if is_narrow else np.uint16)
-    sparse_feature, sparse_code, entry_start, entries = entries_by_row(thin, columns, n_codes, n_rows)
+    is_narrow = len(dense) >= WIDE and n_codes[dense].max() <= NARROW_CODES
+    by_column, by_row = stored_codes(columns, dense, n_rows, NARROW if is_narrow else np.uint16)
+    sparse_feature, sparse_code, entry_start, entries = entries_by_row(sparse_columns, columns, n_codes, n_rows)
     codes = BinCodes(
         by_column,
         by_row,
-        np.array(whole, dtype=np.int32),
-        starts(n_codes[whole]),
-        np.concatenate([np.arange(n_codes[j], dtype=np.int32) for j in whole] or [np.empty(0, np.int32)]),
+        np.array(dense, dtype=np.int32),
+        starts(n_codes[dense]),
+        np.concatenate([np.arange(n_codes[j], dtype=np.int32) for j in dense] or [np.empty(0, np.int32)]),
         entry_start,
         entries,
         sparse_feature,
@@ -369,19 +369,21 @@ def starts(sizes) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def entries_by_row(thin: list, columns: list, n_codes, n_rows: int) -> tuple:
+def entries_by_row(sparse_columns: list, columns: list, n_codes, n_rows: int) -> tuple:
     """Return the sparse bins, and the entries of all sparse columns row by row."""
-    sparse_feature = np.repeat(np.array(thin, dtype=np.int32), n_codes[thin])
-    sparse_code = np.concatenate([np.arange(n_codes[j], dtype=np.int32) for j in thin] or [np.empty(0, np.int32)])
-    first_slot = starts(n_codes[thin])
+    sparse_feature = np.repeat(np.array(sparse_columns, dtype=np.int32), n_codes[sparse_columns])
+    sparse_code = np.concatenate(
+        [np.arange(n_codes[j], dtype=np.int32) for j in sparse_columns] or [np.empty(0, np.int32)]
+    )
+    first_sparse_bin = starts(n_codes[sparse_columns])
     per_row = np.zeros(n_rows + 1, dtype=np.int64)
-    for j in thin:
+    for j in sparse_columns:
         count_rows(columns[j][1].rows, per_row)
     entry_start = np.cumsum(per_row)
     entries = np.empty(entry_start[-1], dtype=np.int32)
     place = entry_start[:-1].copy()
-    for i, j in enumerate(thin):
-        write_entries(columns[j][1].rows, columns[j][1].codes, first_slot[i], place, entries)
+    for i, j in enumerate(sparse_columns):
+        write_entries(columns[j][1].rows, columns[j][1].codes, first_sparse_bin[i], place, entries)
     return sparse_feature, sparse_code, entry_start, entries
 
 
@@ -393,8 +395,8 @@ def count_rows(rows, per_row):
 
 
 @njit
-def write_entries(rows, codes, first_slot, place, entries):
+def write_entries(rows, codes, first_sparse_bin, place, entries):
     """Write the entries of one column to the next free place of each row."""
     for i in range(rows.size):
-        entries[place[rows[i]]] = first_slot + codes[i]
+        entries[place[rows[i]]] = first_sparse_bin + codes[i]
         place[rows[i]] += 1

@@ -10,13 +10,19 @@ the least cost of its two sides is the one with the highest gain. With p the sha
 
     gini 1 - Σp²     entropy -Σ p log₂ p     error 1 - max p
     squared error Σw(y-ȳ)²/W     poisson Σw y log(y/ȳ)/W     absolute error Σw|y-median|/W
+
+Every criterion stands here twice: as branches of kernels, and in plain NumPy at the end of the file. Proofs compute
+with the plain formulas, so a wrong kernel cannot certify its own trees. See docs/design/adding-a-criterion.md.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import xlogy
 
 from eigenwood.compiling import njit, njit_no_refcount
 from eigenwood.core.sorting import sorted_order
@@ -24,8 +30,9 @@ from eigenwood.core.tree.types import GrowthParams, Target
 
 GINI, ENTROPY, ERROR, SQUARED_ERROR, POISSON, ABSOLUTE_ERROR = range(6)  # in model files: never renumber
 CLASS_CRITERIA = (GINI, ENTROPY, ERROR)
+POSITIVE_MEANS = (POISSON,)  # criteria of regression for y of at least 0, and for no mean of 0
 SMALLEST, LARGEST = 1e-280, 1e300
-LEAST_SHARE = 1e-12  # of a node's amounts that each side must have where a mean of 0 is not allowed (Poisson)
+LEAST_SHARE = 1e-12  # of the sum of a node's y that each side must have where a mean of 0 is not allowed
 HALF = 1e-12  # a sum of weights this close to the half is the half, in whatever order they were added
 
 
@@ -43,12 +50,8 @@ def cost(sums, starts, criterion):
     for o in range(n_outputs):
         if is_classifying(criterion):
             total += class_cost(sums, starts[o], starts[o + 1], criterion)
-        elif criterion == SQUARED_ERROR:
-            total -= squared_part(sums[1 + o], sums[0])
-        elif criterion == POISSON:  # whose mean is above 0
-            total -= sums[1 + o] * math.log(sums[1 + o] / sums[0]) if sums[1 + o] > 0.0 else -np.inf
         else:
-            return np.nan
+            total -= mean_part(sums[1 + o], sums[0], criterion)
     return total / n_outputs
 
 
@@ -95,6 +98,19 @@ def x_log_x(x, logs):
 
 
 @njit(error_model="numpy")
+def mean_part(total, weight, criterion):
+    """Return W φ(S/W) of rows with Σw = W and Σwy = S.
+
+    φ is y² (squared error) or y log y (Poisson); the impurity of rows is the mean of their φ(y), less φ of their mean.
+    """
+    if criterion == SQUARED_ERROR:
+        return squared_part(total, weight)
+    if criterion == POISSON:
+        return total * math.log(total / weight) if total > 0.0 else -np.inf
+    return np.nan
+
+
+@njit(error_model="numpy")
 def squared_part(total, weight):
     """Return (Σwy)²/Σw; a side so light beside the other that its weight is lost in rounding has none."""
     return total * total / weight if weight > 0.0 else 0.0
@@ -102,7 +118,7 @@ def squared_part(total, weight):
 
 @njit(error_model="numpy")
 def squared_sides(x, a, y, b):
-    """Return the cost of two sides whose amounts have the sums x and y and the weights a and b.
+    """Return the cost of two sides with Σwy = x and y, and with the weights a and b.
 
     One division is enough, where its parts are numbers with all their digits.
     """
@@ -113,8 +129,8 @@ def squared_sides(x, a, y, b):
 
 
 @njit(error_model="numpy")
-def amount_impurity(y, weights, centre, criterion):
-    """Return the impurity of rows with these amounts in one output, around their mean or median."""
+def regression_impurity(y, weights, centre, criterion):
+    """Return the impurity of rows with such y in one output, around their mean or median."""
     total, weight = 0.0, 0.0
     for i in range(y.size):
         w = weights[i] if weights.size > 0 else 1.0
@@ -126,74 +142,62 @@ def amount_impurity(y, weights, centre, criterion):
         elif criterion == POISSON:
             total += w * y[i] * math.log(y[i] / centre) if y[i] > 0.0 else 0.0
         else:
-            return np.nan
+            total += w * deviation(y[i], centre, criterion)
     return max(total / weight, 0.0)
 
 
 @njit(error_model="numpy")
-def amount_loss(value, amount, criterion):
+def deviation(y, mean, criterion):
+    """Return how far y is from a mean: φ(y) - φ(ȳ) - φ'(ȳ)(y - ȳ), so that weighted deviations of rows from their own
+    mean add up to weight x impurity. (Poisson's leaves out y - ȳ, which adds up to 0 there.)
+
+    A mean is 0 beside a y above 0 only if the share of that y was lost in rounding.
+    """
+    if criterion == SQUARED_ERROR:
+        return (y - mean) * (y - mean)
+    if criterion == POISSON:
+        return y * math.log(y / mean) if y > 0.0 and mean > 0.0 else 0.0
+    return np.nan
+
+
+@njit(error_model="numpy")
+def regression_loss(value, y, criterion):
     """Return how far off a value is: squared, absolute, or half the Poisson deviance."""
     if criterion == SQUARED_ERROR:
-        return (value - amount) * (value - amount)
+        return (value - y) * (value - y)
     if criterion == ABSOLUTE_ERROR:
-        return abs(value - amount)
+        return abs(value - y)
     if criterion == POISSON:
-        return value - amount + (amount * np.log(amount / value) if amount > 0.0 else 0.0)
-    return np.nan
+        return value - y + (y * np.log(y / value) if y > 0.0 else 0.0)
+    return deviation(y, value, criterion)
 
 
 @njit(error_model="numpy")
 def cost_of_two_means(x, a, y, b, criterion):
-    """Return the cost of two sides whose amounts have the sums x and y and the weights a and b, but for a constant.
+    """Return the cost of two sides with Σwy = x and y and with the weights a and b, but for a constant.
 
     The absolute error does not follow from sums: it adds nothing here.
     """
-    if criterion == SQUARED_ERROR:
-        return -(squared_part(x, a) + squared_part(y, b))
-    if criterion == POISSON:
-        least = LEAST_SHARE * (x + y)  # not 0: the sums are rounded
-        return -(x * math.log(x / a) + y * math.log(y / b)) if x > least and y > least else np.inf
     if criterion == ABSOLUTE_ERROR:
         return 0.0
-    return np.nan
+    if criterion in POSITIVE_MEANS:
+        least = LEAST_SHARE * (x + y)  # not 0: the sums are rounded
+        if x <= least or y <= least:
+            return np.inf
+    return -(mean_part(x, a, criterion) + mean_part(y, b, criterion))
 
 
-@njit
+@njit(error_model="numpy")
 def spread_of_two_means(left_share, left_mean, right_share, right_mean, mean, criterion):
     """Return what two parts with means of their own add to the impurity of the whole; medians do not add up."""
     if criterion == SQUARED_ERROR:
         return left_share * right_share * (left_mean - right_mean) ** 2
-    if criterion == POISSON:
-        return left_share * poisson_deviation(left_mean, mean) + right_share * poisson_deviation(right_mean, mean)
-    return np.nan
-
-
-@njit
-def poisson_deviation(part, mean):
-    """Return what a part with its own mean adds to the Poisson impurity of the whole.
-
-    The mean of the whole is 0 beside a part above 0 only if the share of that part is lost in rounding.
-    """
-    return part * np.log(part / mean) if part > 0.0 and mean > 0.0 else 0.0
-
-
-def impurity_of_shares(value, output_start, criterion: int) -> np.ndarray:
-    """Return the impurity of each node from its shares of the classes, averaged over the outputs."""
-    first = output_start[:-1]
-    if criterion == GINI:
-        each = 1.0 - np.add.reduceat(value * value, first, axis=1)
-    elif criterion == ENTROPY:
-        each = -np.add.reduceat(value * np.log2(np.where(value > 0.0, value, 1.0)), first, axis=1)
-    elif criterion == ERROR:
-        each = 1.0 - np.maximum.reduceat(value, first, axis=1)
-    else:
-        each = np.full((value.shape[0], first.size), np.nan)
-    return np.maximum(each.mean(axis=1), 0.0) + 0.0
+    return left_share * deviation(left_mean, mean, criterion) + right_share * deviation(right_mean, mean, criterion)
 
 
 @njit(error_model="numpy")
 def weighted_median(y, weights):
-    """Return the amount with half the weight on either side; between two such amounts, the middle."""
+    """Return the y with half the weight on either side; between two such, the middle."""
     order = sorted_order(y)
     half = 0.0 if weights.size > 0 else 0.5 * order.size
     for w in weights:
@@ -322,9 +326,9 @@ def two_sides_cost(a, b, left_part, right_part, criterion, logs):
 
 
 @njit_no_refcount
-def write_amount_costs(lefts, parts, n_padded, n, weight, total, costs):
-    """Write what the cuts of amounts cost, without end where nothing lies left; return for how many of the first ``n``
-    this way is not exact enough (``squared_sides``).
+def write_regression_costs(lefts, parts, n_padded, n, weight, total, costs):
+    """Write what cuts cost by the squared error, infinity where nothing lies left; return for how many of the first
+    ``n`` this way is not exact enough (``squared_sides``).
     """
     n_odd = 0
     for j in range(n_padded):
@@ -359,3 +363,54 @@ def write_entropy_costs(lefts, parts, n, weight, logs, costs):
     for j in range(n):
         cost = x_log_x(lefts[j], logs) + x_log_x(weight - lefts[j], logs) - parts[j]
         costs[j] = cost if lefts[j] != 0.0 else np.inf
+
+
+# ---- the formulas in plain NumPy: for stored trees, and for proofs ------------------------------------------------
+
+# (shares of the classes of all outputs, where each output begins) -> the impurity of each output
+SHARE_IMPURITIES: dict[int, Callable] = {
+    GINI: lambda shares, first: 1.0 - np.add.reduceat(shares * shares, first, axis=1),
+    ENTROPY: lambda shares, first: (
+        -np.add.reduceat(shares * np.log2(np.where(shares > 0.0, shares, 1.0)), first, axis=1)
+    ),
+    ERROR: lambda shares, first: 1.0 - np.maximum.reduceat(shares, first, axis=1),
+}
+
+
+def no_part(weight, total) -> np.ndarray:
+    """Return that sums do not tell the impurity."""
+    return np.full(np.shape(total), np.nan)
+
+
+class RegressionFormulas(NamedTuple):
+    """A criterion of regression, in plain NumPy."""
+
+    loss: Callable  # (y, values): how far off values are; the mean loss of rows at their mean is their impurity
+    part: Callable = no_part  # (W, S): W φ(S/W), see ``mean_part``; there is none for medians
+
+
+def poisson_loss(y, values) -> np.ndarray:
+    """Return half the Poisson deviance; infinity where the value is 0 and y is not."""
+    ratio = np.divide(y, values, out=np.full(np.broadcast(y, values).shape, np.inf), where=values > 0.0)
+    return values - y + xlogy(y, ratio)
+
+
+def poisson_part(weight, total) -> np.ndarray:
+    """Return S log(S/W); not a number where the mean is 0, which is not allowed."""
+    return np.where(total > 0.0, total * np.log(np.where(total > 0.0, total, 1.0) / weight), np.nan)
+
+
+REGRESSION_FORMULAS = {
+    SQUARED_ERROR: RegressionFormulas(
+        loss=lambda y, values: (y - values) ** 2,
+        part=lambda weight, total: total**2 / weight,
+    ),
+    POISSON: RegressionFormulas(loss=poisson_loss, part=poisson_part),
+    ABSOLUTE_ERROR: RegressionFormulas(loss=lambda y, values: abs(y - values)),
+}
+
+
+def impurity_of_shares(shares, output_start, criterion: int) -> np.ndarray:
+    """Return the impurity of each node from its shares of the classes, averaged over the outputs."""
+    each = SHARE_IMPURITIES[criterion](shares, output_start[:-1])
+    return np.maximum(each.mean(axis=1), 0.0) + 0.0

@@ -103,7 +103,7 @@ def growth_steps(
     seed: np.uint64,
     n_threads: int,
 ) -> Iterator[GrowthStep]:
-    """Yield the growth of a tree over some rows of a coded table; ``grown`` makes a tree of any step."""
+    """Yield the growth of a tree over some rows of a coded table; ``tree_so_far`` makes a tree of any step."""
     rows = np.array(rows, dtype=np.int32)
     root = NodeSpan(0, rows.size, 0, seed, -np.inf, np.inf)
     context = GrowthContext(
@@ -226,7 +226,7 @@ def part_of(
     (codes, features), target, params, _, logs, _ = context
     buffers, small = begun(workspace.buffers, roots), most_small(context, max_splits)
     if rows.size > small:
-        buffers = grown_large(context, rows, workspace, small, max_splits)
+        buffers = grow_large(context, rows, workspace, small, max_splits)
     else:
         for root in roots:
             defer_small_node(buffers, root, -1, 0)
@@ -239,7 +239,7 @@ def part_of(
     return Piece(tree, roots_there, float(buffers.first_decrease[0]), places, seeds, bounds)
 
 
-def grown_large(context: GrowthContext, rows, workspace: Workspace, small: int, max_splits: int) -> NodeBuffers:
+def grow_large(context: GrowthContext, rows, workspace: Workspace, small: int, max_splits: int) -> NodeBuffers:
     """Return a growth without its large nodes: they are split, and small ones left for later."""
     (codes, features), target, params, monotonic_cst, logs, _ = context
     assert workspace.large is not None
@@ -286,7 +286,7 @@ def tree_of(buffers: NodeBuffers) -> tuple[Tree, np.ndarray, np.ndarray]:
     """
     n_nodes = buffers.counts[N_NODES]
     number, roots, left, right, feature, threshold, default_left, chained, lists, impurity, n_rows, weight, value = (
-        in_preorder(buffers.whole[:n_nodes], buffers.real[:n_nodes], buffers.value[:n_nodes])
+        in_preorder(buffers.ints[:n_nodes], buffers.floats[:n_nodes], buffers.value[:n_nodes])
     )
     first, n_listed = lists
     start = starts(n_listed) if buffers.categories.size > 0 else np.zeros(n_nodes + 1, dtype=np.int64)
@@ -309,13 +309,13 @@ def tree_of(buffers: NodeBuffers) -> tuple[Tree, np.ndarray, np.ndarray]:
 
 
 @njit
-def in_preorder(whole, real, value):
+def in_preorder(ints, floats, value):
     """Return what is known of the nodes, in preorder: they were written as they were found."""
-    n_nodes, is_root = whole.shape[0], np.ones(whole.shape[0], dtype=np.bool_)
+    n_nodes, is_root = ints.shape[0], np.ones(ints.shape[0], dtype=np.bool_)
     for i in range(n_nodes):
-        if whole[i, LEFT] != LEAF:
-            is_root[whole[i, LEFT]] = is_root[whole[i, RIGHT]] = False
-    order = preorders(whole[:, LEFT], whole[:, RIGHT], np.flatnonzero(is_root))
+        if ints[i, LEFT] != LEAF:
+            is_root[ints[i, LEFT]] = is_root[ints[i, RIGHT]] = False
+    order = preorders(ints[:, LEFT], ints[:, RIGHT], np.flatnonzero(is_root))
     number = np.empty(n_nodes, dtype=np.int32)
     for i in range(n_nodes):
         number[order[i]] = i
@@ -326,14 +326,14 @@ def in_preorder(whole, real, value):
     impurity, weight, values = np.empty(n_nodes), np.empty(n_nodes), np.empty(value.shape)
     for i in range(n_nodes):
         node = order[i]
-        is_leaf = whole[node, LEFT] == LEAF
-        left[i] = LEAF if is_leaf else number[whole[node, LEFT]]
-        right[i] = LEAF if is_leaf else number[whole[node, RIGHT]]
-        feature[i], threshold[i] = whole[node, FEATURE], real[node, THRESHOLD]
-        default_left[i], chained[i] = whole[node, DEFAULT_LEFT] != 0, whole[node, CHAINED] != 0
-        if whole[node, LISTED] > 0:
-            lists[0, i], lists[1, i] = whole[node, LIST], whole[node, LISTED]
-        n_rows[i], impurity[i], weight[i] = whole[node, N_ROWS], real[node, IMPURITY], real[node, WEIGHT]
+        is_leaf = ints[node, LEFT] == LEAF
+        left[i] = LEAF if is_leaf else number[ints[node, LEFT]]
+        right[i] = LEAF if is_leaf else number[ints[node, RIGHT]]
+        feature[i], threshold[i] = ints[node, FEATURE], floats[node, THRESHOLD]
+        default_left[i], chained[i] = ints[node, DEFAULT_LEFT] != 0, ints[node, CHAINED] != 0
+        if ints[node, LISTED] > 0:
+            lists[0, i], lists[1, i] = ints[node, LIST], ints[node, LISTED]
+        n_rows[i], impurity[i], weight[i] = ints[node, N_ROWS], floats[node, IMPURITY], floats[node, WEIGHT]
         for k in range(value.shape[1]):
             values[i, k] = value[node, k]
     roots = number[np.flatnonzero(is_root)]
@@ -351,7 +351,7 @@ def open_places(piece: Piece) -> Iterator[tuple[int, NodeSpan]]:
 
 
 def batches(piece: Piece) -> Iterator[list[tuple[int, NodeSpan]]]:
-    """Yield the same nodes, as many small neighbours together as have few rows: a question may have many branches."""
+    """Yield the nodes that can grow further, small neighbours together: a question may have many branches."""
     batch: list[tuple[int, NodeSpan]] = []
     for node, place in open_places(piece):
         if batch and place.end - batch[0][1].start > SMALL:
@@ -362,7 +362,7 @@ def batches(piece: Piece) -> Iterator[list[tuple[int, NodeSpan]]]:
         yield batch
 
 
-def grown(step: GrowthStep) -> Tree:
+def tree_so_far(step: GrowthStep) -> Tree:
     """Return the tree of a step, its nodes in preorder; what can still grow is a leaf."""
     trees = [piece.tree for piece in step.pieces]
     if len(trees) == 1:

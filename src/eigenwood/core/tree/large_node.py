@@ -26,10 +26,10 @@ from eigenwood.core.tree.node_stats import (
 from eigenwood.core.tree.split.absolute_error import rows_by_bin
 from eigenwood.core.tree.split.best import best_split
 from eigenwood.core.tree.split.histogram import bins_of_rows
-from eigenwood.core.tree.split.multiway import heaviest_branch, write_amount_rests, write_class_rests
+from eigenwood.core.tree.split.multiway import heaviest_branch, write_class_rests, write_regression_rests
 from eigenwood.core.tree.split.partition import partition_rows
 from eigenwood.core.tree.thresholds import feature_bin, middle_between, write_listed
-from eigenwood.core.tree.types import CATEGORY, NO_THRESHOLD
+from eigenwood.core.tree.types import CATEGORY, NO_THRESHOLD, BinnedTable
 from eigenwood.core.tree.workspace import (
     CHAINED,
     DEFAULT_LEFT,
@@ -50,7 +50,7 @@ from eigenwood.core.tree.workspace import (
 
 
 class LargeNodes(NamedTuple):
-    """What large nodes are grown from, and where."""
+    """What large nodes are grown from, and the buffers for it."""
 
     codes: NamedTuple
     features: NamedTuple
@@ -66,7 +66,7 @@ class LargeNodes(NamedTuple):
 
 @njit_no_refcount
 def grow_large_nodes(nodes, buffers, small, max_splits, n_listed):
-    """Grow the nodes that wait; what ``small``, ``max_splits`` and ``n_listed`` are is said in ``node_loop.py``."""
+    """Grow the nodes that wait; for ``small``, ``max_splits`` and ``n_listed`` see ``make_node_loop``."""
     return grow(nodes, nodes.params, buffers, small, max_splits, n_listed)
 
 
@@ -85,10 +85,8 @@ def describe(nodes, span, value):
 def best_large_split(nodes, span, stats):
     """Return the best split of a node that was described, and how many bins it has if it is about a category."""
     sample, ws = sample_of(nodes.sample, nodes.rows[span.start : span.end]), nodes.ws
-    return best_split(
-        nodes.codes, nodes.features, sample, ws.total, nodes.target.starts, nodes.monotonic_cst, nodes.params, stats,
-        nodes.logs, ws,
-    )  # fmt: skip
+    table, starts = BinnedTable(nodes.codes, nodes.features), nodes.target.starts
+    return best_split(table, sample, ws.total, starts, nodes.monotonic_cst, nodes.params, stats, nodes.logs, ws)
 
 
 @njit_no_refcount
@@ -104,10 +102,10 @@ def branch(nodes, buffers, node, span, split, n_bins):
 def write_question(nodes, buffers, node, span, split, n_bins):
     """Write a question with two answers, move the rows to their sides, and let the children wait."""
     codes, features, target, params = nodes.codes, nodes.features, nodes.target, nodes.params
-    own, bins, whole, counts = (
+    own, bins, ints, counts = (
         nodes.rows[span.start : span.end],
         nodes.ws.best_bins[:n_bins],
-        buffers.whole,
+        buffers.ints,
         buffers.counts,
     )
     is_category, sign = features.kind[split.feature] == CATEGORY, nodes.monotonic_cst[split.feature]
@@ -118,11 +116,11 @@ def write_question(nodes, buffers, node, span, split, n_bins):
     if is_category:
         first = counts[N_CATEGORIES]
         n_listed = write_listed(codes, features, split, bins, heavier_left, buffers.categories, first)
-        whole[node, LISTED], whole[node, LIST], counts[N_CATEGORIES] = n_listed, first, first + n_listed
+        ints[node, LISTED], ints[node, LIST], counts[N_CATEGORIES] = n_listed, first, first + n_listed
     else:
-        buffers.real[node, THRESHOLD] = middle_between(features, split.feature, split.below, split.above)
-    whole[node, FEATURE] = split.feature
-    whole[node, DEFAULT_LEFT] = split.missing_left if split.missing_left >= 0 else heavier_left
+        buffers.floats[node, THRESHOLD] = middle_between(features, split.feature, split.below, split.above)
+    ints[node, FEATURE] = split.feature
+    ints[node, DEFAULT_LEFT] = split.missing_left if split.missing_left >= 0 else heavier_left
     middle = 0.0
     if sign != 0:
         middle = 0.5 * (value_of(target, left_rows, params.criterion) + value_of(target, right_rows, params.criterion))
@@ -140,25 +138,25 @@ def write_chain(nodes, buffers, node, span, split, n_bins):
     it, so that categories which were never seen stay there.
     """
     codes, features, target, criterion = nodes.codes, nodes.features, nodes.target, nodes.params.criterion
-    whole, real, counts, constant = buffers.whole, buffers.real, buffers.counts, nodes.ws.constant
+    ints, floats, counts, constant = buffers.ints, buffers.floats, buffers.counts, nodes.ws.constant
     own, bins, ends = nodes.rows[span.start : span.end], nodes.ws.best_bins[:n_bins], nodes.ws.bins[: n_bins + 1]
     sort_by_branch(codes, own, split.candidate, split.feature, bins, nodes.spare, ends)
     n_links, first, heaviest = bins.size - 1, counts[N_NODES], heaviest_branch(target.weights, own, ends)
     rests = slice(first, first + n_links - 1)  # the first link is the node itself
-    stats = buffers.value[rests], real[rests, IMPURITY], real[rests, WEIGHT]
+    stats = buffers.value[rests], floats[rests, IMPURITY], floats[rests, WEIGHT]
     if is_classifying(criterion):
         write_class_rests(target, own, ends, criterion, span, *stats)
     else:
-        write_amount_rests(target, own, ends, criterion, span, *stats)
+        write_regression_rests(target, own, ends, criterion, span, *stats)
     seed, top = span.seed, counts[N_STACK] + n_links
     for p in range(n_links + 1):
         link = node if p == 0 else first + min(p, n_links - 1) - 1
         if p < n_links:
             begin, end = (p + 1, bins.size) if p == heaviest else (p, p + 1)
-            whole[link, FEATURE], whole[link, CHAINED] = split.feature, p < n_links - 1
-            whole[link, RIGHT], whole[link, DEFAULT_LEFT] = first + p, p == heaviest
-            whole[link, N_ROWS], real[link, THRESHOLD] = own.size - ends[p], NO_THRESHOLD
-            whole[link, LISTED], whole[link, LIST] = end - begin, counts[N_CATEGORIES]
+            ints[link, FEATURE], ints[link, CHAINED] = split.feature, p < n_links - 1
+            ints[link, RIGHT], ints[link, DEFAULT_LEFT] = first + p, p == heaviest
+            ints[link, N_ROWS], floats[link, THRESHOLD] = own.size - ends[p], NO_THRESHOLD
+            ints[link, LISTED], ints[link, LIST] = end - begin, counts[N_CATEGORIES]
             for i in range(begin, end):  # bins are in the order of their codes
                 buffers.categories[counts[N_CATEGORIES]] = feature_bin(codes, features, split, bins[i])
                 counts[N_CATEGORIES] += 1

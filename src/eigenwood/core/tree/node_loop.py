@@ -73,9 +73,9 @@ def make_node_loop(describe, best_split, branch):
                 defer_small_node(buffers, span, parent, side)
                 continue
             stats, pure = describe(nodes, span, buffers.value[node])
-            write_leaf(buffers.whole, buffers.real, node, span.end - span.start, stats)
+            write_leaf(buffers.ints, buffers.floats, node, span.end - span.start, stats)
             if parent >= 0:
-                buffers.whole[parent, side] = node
+                buffers.ints[parent, side] = node
             counts[N_NODES] = node + 1
             if pure or stays_leaf(stats, span, params):
                 continue
@@ -97,11 +97,11 @@ def make_node_loop(describe, best_split, branch):
 
 
 @njit_no_refcount
-def write_leaf(whole, real, node, n_rows, stats):
+def write_leaf(ints, floats, node, n_rows, stats):
     """Write a node that asks nothing."""
-    whole[node, LEFT], whole[node, RIGHT], whole[node, FEATURE], whole[node, LISTED] = LEAF, LEAF, NO_FEATURE, 0
-    whole[node, DEFAULT_LEFT], whole[node, CHAINED], whole[node, N_ROWS] = 0, 0, n_rows
-    real[node, THRESHOLD], real[node, IMPURITY], real[node, WEIGHT] = NO_THRESHOLD, stats.impurity, stats.weight
+    ints[node, LEFT], ints[node, RIGHT], ints[node, FEATURE], ints[node, LISTED] = LEAF, LEAF, NO_FEATURE, 0
+    ints[node, DEFAULT_LEFT], ints[node, CHAINED], ints[node, N_ROWS] = 0, 0, n_rows
+    floats[node, THRESHOLD], floats[node, IMPURITY], floats[node, WEIGHT] = NO_THRESHOLD, stats.impurity, stats.weight
 
 
 @njit_no_refcount

@@ -9,8 +9,8 @@ from eigenwood.core.sorting import sorted_order
 from eigenwood.core.tree.criteria import (
     ABSOLUTE_ERROR,
     SQUARED_ERROR,
-    amount_impurity,
     cost,
+    regression_impurity,
     squared_part,
     tie_of,
     weighted_median,
@@ -37,7 +37,7 @@ def sample_of(room, rows):
 
 @njit_no_refcount
 def fill_sample(sample, target):
-    """Write the targets of the rows of a sample, and the ranks of their amounts if there is room for them."""
+    """Write the targets of the rows of a sample, and the ranks of y if there is room for them."""
     gather(
         target.class_codes, target.y, target.weights, sample.rows, sample.class_codes, sample.y, sample.weights
     )  # fmt: skip
@@ -47,7 +47,7 @@ def fill_sample(sample, target):
 
 @njit_refcount
 def write_ranks(y, ranks, ordered):
-    """Write the places of the amounts by size, and the amounts in that order, for each output.
+    """Write the places of y by size, and y in that order, for each output.
 
     One in the middle is taken off them, so that no error is lost in the difference of large sums.
     """
@@ -103,7 +103,7 @@ def class_node_stats_of_sums(sums, starts, criterion, span, value):
 
 @njit_no_refcount
 def regression_node_stats(y, weights, starts, criterion, sums, span, value):
-    """Return what is known of a node of amounts, and whether it is pure; its ``value`` is their mean or median."""
+    """Return what is known of a regression tree's node, and whether it is pure; its ``value`` is a mean or median."""
     if criterion == SQUARED_ERROR:
         return squared_error_node_stats(y, weights, sums, span, value)
     n_outputs, weight, impurity, pure = y.shape[1], total_weight(weights, y.shape[0]), 0.0, True
@@ -114,7 +114,7 @@ def regression_node_stats(y, weights, starts, criterion, sums, span, value):
         middle = least if least == greatest else total / weight
         if criterion == ABSOLUTE_ERROR:
             middle = median_of(y[:, o], weights)
-        impurity += amount_impurity(y[:, o], weights, middle, criterion) / n_outputs
+        impurity += regression_impurity(y[:, o], weights, middle, criterion) / n_outputs
         sums[1 + o], value[o] = total, min(max(middle, span.lower), span.upper)
     impurity = 0.0 if pure else impurity
     total = weight * impurity if criterion == ABSOLUTE_ERROR else cost(sums, starts, criterion)
@@ -123,9 +123,9 @@ def regression_node_stats(y, weights, starts, criterion, sums, span, value):
 
 @njit_no_refcount
 def squared_error_node_stats(y, weights, sums, span, value):
-    """Return what is known of a node by the squared error, and whether it is pure; its ``value`` is the mean amount.
+    """Return what is known of a node by the squared error, and whether it is pure; its ``value`` is the mean of y.
 
-    The mean is taken off the amounts, so that no gain is lost in the difference of large sums.
+    The mean is taken off y, so that no gain is lost in the difference of large sums.
     """
     n_outputs, weight, impurity, pure, centre = y.shape[1], total_weight(weights, y.shape[0]), 0.0, True, 0.0
     sums[0], total_cost = weight, 0.0
@@ -161,7 +161,7 @@ def total_weight(weights, n_rows):
 
 @njit_no_refcount
 def sum_and_range(y, weights):
-    """Return the weighted sum of amounts, the least and the greatest of them."""
+    """Return the weighted sum of y, the least and the greatest."""
     total, least, greatest = 0.0, y[0], y[0]
     for i in range(y.size):
         total += y[i] * (weights[i] if weights.size > 0 else 1.0)
@@ -171,7 +171,7 @@ def sum_and_range(y, weights):
 
 @njit_refcount
 def median_of(y, weights):
-    """Return the median of amounts that do not lie one after the other."""
+    """Return the median of a y that is not contiguous."""
     return weighted_median(y.copy(), weights)
 
 
@@ -188,7 +188,7 @@ def weight_of(weights, rows):
 
 @njit_refcount
 def value_of(target, rows, criterion):
-    """Return the mean (or median) amount, or the share of the second class, of some rows."""
+    """Return the mean (or median) of y, or the share of the second class, of some rows."""
     if criterion == ABSOLUTE_ERROR:
         weights = target.weights[rows] if target.weights.size > 0 else target.weights
         return weighted_median(target.y[rows, 0], weights)

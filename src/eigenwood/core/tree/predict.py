@@ -35,7 +35,7 @@ ONE = np.uint64(1)
 
 
 class Predictor(NamedTuple):
-    """A tree for walking."""
+    """A tree prepared for prediction."""
 
     words: np.ndarray  # (n_nodes,) uint64
     threshold: np.ndarray
@@ -55,7 +55,7 @@ class Leaves(NamedTuple):
 
 
 def make_predictor(tree: Tree) -> Predictor:
-    """Return a tree for walking."""
+    """Return a tree prepared for prediction."""
     inner = tree.left != LEAF
     listed = np.diff(tree.category_start) > 0
     way = tree.right - np.arange(inner.size)

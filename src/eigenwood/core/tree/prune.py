@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eigenwood.compiling import njit
-from eigenwood.core.tree.criteria import amount_loss, is_classifying
+from eigenwood.core.tree.criteria import is_classifying, regression_loss
 from eigenwood.core.tree.structure import subtree_ends, with_leaves
 from eigenwood.core.tree.types import LEAF, Tree
 
@@ -142,7 +142,7 @@ def add_leaves(left, right, falls, risk, alphas, impurities, n_leaves):
 
 @njit(error_model="numpy")
 def loss(value, node, row, class_codes, y, starts, criterion):
-    """Return the loss of one row at a node: 1 for a wrong class, or how far the amount is off; mean over outputs."""
+    """Return the loss of one row at a node, averaged over the outputs: 1 for a wrong class, or how far it is from y."""
     total, n_outputs = 0.0, starts.size - 1
     for o in range(n_outputs):
         if is_classifying(criterion):
@@ -152,7 +152,7 @@ def loss(value, node, row, class_codes, y, starts, criterion):
                     best = k
             total += best - starts[o] != class_codes[row, o]
         else:
-            total += amount_loss(value[node, o], y[row, o], criterion)
+            total += regression_loss(value[node, o], y[row, o], criterion)
     return total / n_outputs
 
 

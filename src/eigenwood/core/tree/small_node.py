@@ -35,7 +35,12 @@ from eigenwood.core.tree.split.histogram import (
     ordered_sparse_bins,
     write_groups,
 )
-from eigenwood.core.tree.split.histogram_scan import best_class_cut, best_cut_of_histogram, is_unconstrained
+from eigenwood.core.tree.split.histogram_scan import (
+    HistogramColumn,
+    best_class_cut,
+    best_cut_of_histogram,
+    is_unconstrained,
+)
 from eigenwood.core.tree.split.partition import mark_left, moved, partition_sorted_keys
 from eigenwood.core.tree.split.sizes import AHEAD, FARTHEST, NEAR, PLACE, PLACE_BITS, SMALL, SPREAD, VERY_FEW, WORTH
 from eigenwood.core.tree.split.sort_keys import sort_keys, with_last_first, zeros_first
@@ -51,7 +56,7 @@ from eigenwood.core.tree.split.sorted_scan import (
     cut_pair,
 )
 from eigenwood.core.tree.thresholds import both_codes, write_thresholds
-from eigenwood.core.tree.types import NO_SPLIT, NodeStats, SplitInfo
+from eigenwood.core.tree.types import NO_SPLIT, BinOrder, CutRules, NodeStats, RowTargets, SplitInfo
 from eigenwood.core.tree.workspace import (
     DEFAULT_LEFT,
     DEPTH,
@@ -74,7 +79,7 @@ UNBOUNDED = (-np.inf, np.inf)
 
 
 class SmallNodes(NamedTuple):
-    """What small nodes are grown from, and where."""
+    """What small nodes are grown from, and the buffers for it."""
 
     codes: NamedTuple
     features: NamedTuple
@@ -110,8 +115,8 @@ def grow_small_nodes(codes, features, target, rows, row_weights, params, logs, b
         waiting = (0, own.size, small_nodes[i, DEPTH], small_nodes[i, PARENT], small_nodes[i, SIDE])
         seed = buffers.small_seeds[i]
         counts[N_STACK] = push(buffers.stack, buffers.seeds, buffers.bounds, 0, waiting, seed, *UNBOUNDED)
-        grow(nodes, params, buffers, 0, buffers.whole.shape[0], 0)
-        write_thresholds(features, buffers.whole, buffers.real, first, counts[N_NODES])
+        grow(nodes, params, buffers, 0, buffers.ints.shape[0], 0)
+        write_thresholds(features, buffers.ints, buffers.floats, first, counts[N_NODES])
 
 
 @njit_no_refcount
@@ -309,7 +314,7 @@ def branch(nodes, buffers, node, span, split, n_bins):
     codes, features, ws, start = nodes.codes, nodes.features, nodes.ws, span.start
     gathered, orders, keys, n = ws.gathered, ws.orders, ws.keys, span.end - span.start
     threshold = both_codes(split.below, split.above)
-    buffers.real[node, THRESHOLD], buffers.whole[node, FEATURE] = threshold, split.feature
+    buffers.floats[node, THRESHOLD], buffers.ints[node, FEATURE] = threshold, split.feature
     if n == 2 and nodes.all_tried:
         write_pair(gathered, buffers, node, split, gathered.own[start], gathered.own[start + 1])
         return
@@ -325,20 +330,20 @@ def branch(nodes, buffers, node, span, split, n_bins):
     if kept and max(n_left, n - n_left) > 2:
         partition_sorted_keys(orders.keys, ws.constant, orders.is_left, start, n, keys.spare)
     orders.is_kept[start + n_left] = kept
-    buffers.whole[node, DEFAULT_LEFT] = split.missing_left if split.missing_left >= 0 else balance > 0.0
+    buffers.ints[node, DEFAULT_LEFT] = split.missing_left if split.missing_left >= 0 else balance > 0.0
     push_children(buffers, node, span, n_left, ws.constant, UNBOUNDED, UNBOUNDED)
 
 
 @njit_forceinline
 def write_pair(gathered, buffers, node, split, one, other):
     """Write the children of a node of two rows, which are alone."""
-    whole, weights = buffers.whole, gathered.weights
+    ints, weights = buffers.ints, gathered.weights
     if gathered.table[one, split.candidate] > gathered.table[other, split.candidate]:
         one, other = other, one
-    whole[node, DEFAULT_LEFT] = split.missing_left < 0 and weights[one] > weights[other]
-    whole[node, LEFT], whole[node, RIGHT], buffers.counts[N_NODES] = node + 1, node + 2, node + 3
+    ints[node, DEFAULT_LEFT] = split.missing_left < 0 and weights[one] > weights[other]
+    ints[node, LEFT], ints[node, RIGHT], buffers.counts[N_NODES] = node + 1, node + 2, node + 3
     for child, row in ((node + 1, one), (node + 2, other)):
-        write_leaf(whole, buffers.real, child, 1, lone_stats(gathered, row, buffers.value[child]))
+        write_leaf(ints, buffers.floats, child, 1, lone_stats(gathered, row, buffers.value[child]))
 
 
 @njit_forceinline
@@ -485,11 +490,11 @@ def best_cut(nodes, at, missing, single, free, stats, start, n, kept):
         if at < n_columns and free and missing < 0:
             width = codes.start[at + 1] - codes.start[at]
             if width <= SPREAD * n // node.total.size:
+                own, targets = ws.gathered.own[start : start + n], RowTargets(node.class_codes, node.y, node.weights)
+                column = HistogramColumn(codes.columns, ws.gathered.table, at, width, node.rows, own, n)
                 return best_cut_of_histogram(
-                    codes.columns, ws.gathered.table, at, width, node.rows, ws.gathered.own[start : start + n], n,
-                    node.class_codes, node.y, node.weights, node.total, ws.cuts.left, ws.sums, stats, params.criterion,
-                    nodes.logs,
-                )  # fmt: skip
+                    column, targets, node.total, ws.cuts.left, ws.sums, stats, params.criterion, nodes.logs
+                )
         write_keys(nodes, at, start, n)
         if at < n_columns and free and n == 2:
             return cut_of_two(keys.keys, ws.gathered.weighted_residuals, ws.gathered.weights, missing)
@@ -517,9 +522,8 @@ def best_sparse_cut(nodes, at, of_two_values, stats, n):
     )
     left[:] = 0.0
     left[n_sums + 1] = n
-    cost, _, place = best_class_cut(
-        sums, bins, 0, n_bins - 2, left, node.total, stats, nodes.starts, nodes.params, 0, False, nodes.logs
-    )  # fmt: skip
+    rules = CutRules(nodes.params, stats, nodes.starts, np.int64(0), nodes.logs)
+    cost, _, place = best_class_cut(BinOrder(sums, bins, n_bins, node.total, left), 0, n_bins - 2, rules, False)
     below = np.int64(code_of(bins[max(place, 0)], -1, bin_of_code, gathered.code, common))
     above = np.int64(code_of(bins[max(place, 0) + 1], -1, bin_of_code, gathered.code, common))
     return cost, below, above, -1
@@ -582,7 +586,7 @@ def cut_of_order(ws, keys, n, n_zeros, first, params, free, logs, stats):
 
 @njit_forceinline
 def scan_targets(gathered):
-    """Return what a scan reads of the rows, and no more: every array that a call hands on takes time."""
+    """Return the targets that a scan reads, and no more: every array that is passed to a function takes time."""
     return ScanTargets(gathered.class_codes, gathered.weighted_residuals, gathered.weights)
 
 

@@ -34,7 +34,7 @@ def preorders(left, right, roots):
 
 
 def taken(tree: Tree, nodes) -> Tree:
-    """Return some nodes of a tree, which must be all children of each other or leaves, numbered as they stand."""
+    """Return a tree of some of the nodes, renumbered; a node comes with both of its children or with neither."""
     place = np.full(tree.left.size, LEAF, dtype=np.int32)
     place[nodes] = np.arange(len(nodes), dtype=np.int32)
     inner = tree.left[nodes] != LEAF

@@ -53,10 +53,10 @@ def both_codes(below, above):
 
 
 @njit_no_refcount
-def write_thresholds(features, whole, real, first, last):
+def write_thresholds(features, ints, floats, first, last):
     """Write the thresholds of some nodes: the values are looked up together, because they lie far apart."""
     for node in range(first, last):
-        feature = whole[node, FEATURE]
+        feature = ints[node, FEATURE]
         if feature >= 0:
-            both = np.int64(real[node, THRESHOLD])
-            real[node, THRESHOLD] = middle_between(features, feature, both // CODES, both % CODES)
+            both = np.int64(floats[node, THRESHOLD])
+            floats[node, THRESHOLD] = middle_between(features, feature, both // CODES, both % CODES)

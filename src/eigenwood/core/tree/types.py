@@ -44,7 +44,7 @@ class Tree(NamedTuple):
     impurity: np.ndarray  # float64
     n_rows: np.ndarray  # int64
     weight: np.ndarray  # float64
-    value: np.ndarray  # (n_nodes, n_values): shares of the classes, output by output, or one amount for each output
+    value: np.ndarray  # (n_nodes, n_values): shares of the classes, output by output, or one number for each output
 
 
 PER_NODE = ("feature", "threshold", "default_left", "chained", "impurity", "n_rows", "weight", "value")
@@ -90,7 +90,7 @@ class BinnedTable(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What the rows are to be told apart by: labels or amounts, and weights unless all are 1."""
+    """What the rows are to be told apart by: class codes or y, and weights unless all are 1."""
 
     class_codes: np.ndarray  # (n_rows, n_outputs) int32, no rows for regression
     y: np.ndarray  # (n_rows, n_outputs) float64, no rows for classification
@@ -126,14 +126,22 @@ class GrowthParams(NamedTuple):
     total_weight: float  # of all rows, for ``min_decrease``
 
 
+class RowTargets(NamedTuple):
+    """The targets of some rows, by their places."""
+
+    class_codes: np.ndarray  # (n_rows, n_outputs), empty for regression
+    y: np.ndarray  # (n_rows, n_outputs), empty for classification
+    weights: np.ndarray  # empty when all are 1
+
+
 class NodeRows(NamedTuple):
     """The rows of a node, and their targets one after the other."""
 
     rows: np.ndarray
-    class_codes: np.ndarray  # (n_rows, n_outputs), empty for amounts
-    y: np.ndarray  # (n_rows, n_outputs), empty for classes
+    class_codes: np.ndarray  # (n_rows, n_outputs), empty for regression
+    y: np.ndarray  # (n_rows, n_outputs), empty for classification
     weights: np.ndarray  # empty when all are 1
-    ranks: np.ndarray  # of the amounts, and the amounts by size (less one of them): for the absolute error
+    ranks: np.ndarray  # of y, and y by size (less one of them): for the absolute error
     ordered: np.ndarray
 
 
@@ -143,10 +151,38 @@ class NodeStats(NamedTuple):
     impurity: float
     weight: float
     cost: float
-    centre: float  # what was taken off the amounts
+    centre: float  # what was taken off y
     lower: float  # its rows' values must lie between these (monotonic constraints)
     upper: float
     seed: np.uint64
+
+
+class CutRules(NamedTuple):
+    """By what the cuts of one column of a node are compared, and which are allowed."""
+
+    params: GrowthParams
+    stats: NodeStats
+    starts: np.ndarray  # (n_outputs + 1,) where the classes of an output begin
+    sign: np.int64  # 1 where values may only rise with the column, -1 where they may only fall, else 0
+    logs: np.ndarray  # x log₂ x of whole numbers, or empty
+
+
+class ColumnCodes(NamedTuple):
+    """The codes of some rows in one column."""
+
+    columns: np.ndarray  # (n_columns, n_rows)
+    at: int  # which column
+    rows: np.ndarray
+
+
+class BinOrder(NamedTuple):
+    """The sums of a node in the bins of one column, and the order in which the bins go to the left."""
+
+    sums: np.ndarray  # (n, n_sums + 1), the last column counts rows
+    bins: np.ndarray  # rows of ``sums``
+    n_bins: int
+    total: np.ndarray  # (n_sums,) of all bins
+    left: np.ndarray  # (n_sums + 2,) room for what lies left of a cut, its rows, and all rows
 
 
 class ColumnSplit(NamedTuple):

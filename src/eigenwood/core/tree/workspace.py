@@ -14,8 +14,8 @@ from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, has_exact_row_updates
 from eigenwood.core.tree.split.sizes import AT_A_TIME, FEW, LANES, SMALL, SPREAD, TURN, most_summed
 from eigenwood.core.tree.types import CATEGORY, GrowthParams, NodeRows, NodeSpan
 
-LEFT, RIGHT, FEATURE, DEFAULT_LEFT, CHAINED, N_ROWS, LISTED, LIST = range(8)  # what a node is, in whole numbers …
-THRESHOLD, IMPURITY, WEIGHT = range(3)  # … and in real ones
+LEFT, RIGHT, FEATURE, DEFAULT_LEFT, CHAINED, N_ROWS, LISTED, LIST = range(8)  # what a node is, as integers …
+THRESHOLD, IMPURITY, WEIGHT = range(3)  # … and as floats
 START, END, DEPTH, PARENT, SIDE = range(5)  # a node that waits
 N_STACK, N_NODES, N_OPEN, N_SPLITS, N_CATEGORIES, N_SMALL = range(6)
 
@@ -23,8 +23,8 @@ N_STACK, N_NODES, N_OPEN, N_SPLITS, N_CATEGORIES, N_SMALL = range(6)
 class NodeBuffers(NamedTuple):
     """The nodes so far, those that wait, and those that stay open."""
 
-    whole: np.ndarray  # (n, 8) LEFT … LIST; where a list of categories begins
-    real: np.ndarray  # (n, 3) THRESHOLD … WEIGHT
+    ints: np.ndarray  # (n, 8) LEFT … LIST; where a list of categories begins
+    floats: np.ndarray  # (n, 3) THRESHOLD … WEIGHT
     value: np.ndarray  # (n, n_values)
     categories: np.ndarray
     stack: np.ndarray  # (n, 5) START … SIDE
@@ -44,8 +44,8 @@ def new_node_buffers(n_rows: int, n_nodes: int, n_values: int, n_words: int, n_o
     """Return room for so many nodes over so many rows; memory that no node needs is never touched."""
     n_stack = min(n_nodes, n_rows + 1)
     return NodeBuffers(
-        whole=lazy_zeros((n_nodes, 8), np.int32),
-        real=lazy_zeros((n_nodes, 3)),
+        ints=lazy_zeros((n_nodes, 8), np.int32),
+        floats=lazy_zeros((n_nodes, 3)),
         value=lazy_zeros((n_nodes, n_values)),
         categories=np.empty(0, dtype=np.int32),
         stack=lazy_zeros((n_stack, 5), np.int64),

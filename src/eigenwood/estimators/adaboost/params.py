@@ -21,12 +21,12 @@ LATER_PARAMS = frozenset({"early_stopping", "validation_fraction", "n_iter_no_ch
 
 BOOSTING_PARAMS = {
     "estimator": AnyOf(Nothing(), Learner()),
-    "n_estimators": Number(at_least=1, whole=True),
+    "n_estimators": Number(at_least=1, integer=True),
     "learning_rate": Number(above=0),
     "random_state": Seed(),
     "early_stopping": Flag(),
-    "validation_fraction": AnyOf(Number(at_least=1, whole=True), Share(below=1)),
-    "n_iter_no_change": Number(at_least=1, whole=True),
+    "validation_fraction": AnyOf(Number(at_least=1, integer=True), Share(below=1)),
+    "n_iter_no_change": Number(at_least=1, integer=True),
     "warm_start": Flag(),
     "n_jobs": N_JOBS,
     "time_limit": TIME_LIMIT,
@@ -42,7 +42,7 @@ REGRESSOR_PARAMS = {**BOOSTING_PARAMS, "loss": Choice(LOSSES)}
 PER_ROUND = Array("f", ("n_rounds",))
 LEARNER_STATE = {
     "learners_": Models("n_rounds"),
-    "seed_": Scalar(Number(at_least=0, at_most=2**32 - 1, whole=True)),
+    "seed_": Scalar(Number(at_least=0, at_most=2**32 - 1, integer=True)),
     "has_text_": FLAG,
     "validation_score_": PER_ROUND,
     "n_held_out_": COUNT,

@@ -19,7 +19,7 @@ from eigenwood.core.boosting.losses import (
 )
 from eigenwood.core.tree.criteria import SQUARED_ERROR
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE
-from eigenwood.estimators.tree.params import FEATURE_COUNTS, TREE_PARAMS
+from eigenwood.estimators.tree.params import FEATURE_COUNTS, LEAF_VALUES, TREE_PARAMS
 from eigenwood.estimators.watching import TIME_LIMIT
 from eigenwood.validation.boosting import FeatureGroups, Quantiles, Scorer
 from eigenwood.validation.ensembles import Learner
@@ -46,7 +46,7 @@ PATIENCE = 10  # rounds without a gain, unless n_iter_no_change says another num
 A_SHARE = Number(above=0, below=1)
 BOOSTING_PARAMS = {
     "learning_rate": Number(at_least=0),
-    "n_estimators": Number(at_least=1, whole=True),
+    "n_estimators": Number(at_least=1, integer=True),
     "subsample": Number(above=0, at_most=1),
     "criterion": Choice((NO_CRITERION, "friedman_mse", "squared_error")),
     **{
@@ -58,15 +58,15 @@ BOOSTING_PARAMS = {
     },
     "init": AnyOf(Nothing(), Choice((ZERO,)), Learner()),
     "random_state": Seed(),
-    "max_features": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(), Choice(tuple(FEATURE_COUNTS))),
-    "verbose": AnyOf(Flag(), Number(at_least=0, whole=True)),
+    "max_features": AnyOf(Nothing(), Number(at_least=1, integer=True), Share(), Choice(tuple(FEATURE_COUNTS))),
+    "verbose": AnyOf(Flag(), Number(at_least=0, integer=True)),
     "warm_start": Flag(),
-    "validation_fraction": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(below=1)),
-    "n_iter_no_change": AnyOf(Nothing(), Number(at_least=1, whole=True)),
+    "validation_fraction": AnyOf(Nothing(), Number(at_least=1, integer=True), Share(below=1)),
+    "n_iter_no_change": AnyOf(Nothing(), Number(at_least=1, integer=True)),
     "tol": Number(at_least=0),
     "ccp_alpha": Number(at_least=0, at_most=0),
-    "max_iter": AnyOf(Nothing(), Number(at_least=1, whole=True)),
-    "max_bins": Number(at_least=2, at_most=MOST_BINS, whole=True),
+    "max_iter": AnyOf(Nothing(), Number(at_least=1, integer=True)),
+    "max_bins": Number(at_least=2, at_most=MOST_BINS, integer=True),
     "l2_regularization": Number(at_least=0),
     "interaction_cst": FeatureGroups(),
     "early_stopping": AnyOf(Nothing(), Flag(), Choice((AUTO,))),
@@ -83,7 +83,7 @@ REGRESSION_PARAMS = {
 }
 BOOSTING_STATE = {
     **FEATURE_STATE,
-    "forest_": ForestNodes("n_features", "n_values", criteria=(SQUARED_ERROR,)),
+    "forest_": ForestNodes("n_features", "n_values", criteria={SQUARED_ERROR: LEAF_VALUES[SQUARED_ERROR]}),
     "baseline_": Array("f", ("n_outputs",)),
     "init_models_": Models("n_inits"),
     "train_score_": Array("f", ("n_rounds",)),
@@ -96,7 +96,7 @@ BOOSTING_STATE = {
     "categories_": CategoryLists("n_features"),
     "is_categorical_": Array("b", ("n_features",)),
     "has_missing_": Array("b", ("n_features",)),
-    "seed_": Scalar(Number(at_least=0, at_most=2**32 - 1, whole=True)),
+    "seed_": Scalar(Number(at_least=0, at_most=2**32 - 1, integer=True)),
     **FIT_STATE,
 }
 SOMETIMES = frozenset(

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from eigenwood.core.forest.grow_batch import WorkspacePool, batch_size, grown_batch, grown_tree, is_for_batches
+from eigenwood.core.forest.grow_batch import WorkspacePool, batch_size, grow_batch, grow_tree, is_for_batches
 from eigenwood.core.forest.packing import Forest, PackedTree, pack, pack_batch, tree_at
 from eigenwood.core.threads import results_of
 from eigenwood.core.tree.criteria import log_table
-from eigenwood.core.tree.grower import GrowthContext, grown, growth_steps
+from eigenwood.core.tree.grower import GrowthContext, growth_steps, tree_so_far
 from eigenwood.core.tree.predict import leaves_of, make_predictor
 from eigenwood.core.tree.prune import collapse_alphas, pruned_at
 from eigenwood.core.tree.types import LEAF, BinnedTable, GrowthParams, Tree
@@ -74,7 +74,7 @@ class ForestFitter(NamedTuple):
             return [self.fit_one(number) for number in numbers]
         draw_seeds = np.array([seeds_of(self.draws, number).groups for number in numbers], dtype=np.uint64)
         seeds = np.array([tree_seed(self.draws, number) for number in numbers], dtype=np.uint64)
-        trees, node_start = grown_batch(context, bootstrap_of(self.draws), draw_seeds, seeds, self.workspaces)
+        trees, node_start = grow_batch(context, bootstrap_of(self.draws), draw_seeds, seeds, self.workspaces)
         forest = pack_batch(trees, node_start, self.criterion, self.data.target.starts)
         return [self.rescore(number, PackedTree(forest, i)) for i, number in enumerate(numbers)]
 
@@ -130,14 +130,14 @@ class ForestFitter(NamedTuple):
         complete = True
         if self.watch is None or not self.has_time_limit():
             logs = log_table(target, params)
-            tree = grown_tree(
+            tree = grow_tree(
                 self.binned, target, params, self.monotonic_cst, self.max_leaves, logs, seed, self.workspaces
             )
         else:
             rows = np.flatnonzero(weights)
             steps = growth_steps(self.binned, target, rows, params, self.monotonic_cst, self.max_leaves, seed, 1)
             step = next(step for step in steps if step.last or self.watch.time_is_up())
-            tree, complete = grown(step), step.last
+            tree, complete = tree_so_far(step), step.last
         return pruned_at(tree, collapse_alphas(tree), self.alpha) if self.alpha > 0 else tree, complete
 
 

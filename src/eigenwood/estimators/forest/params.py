@@ -6,7 +6,7 @@ from typing import Any
 
 from eigenwood.core.tree.binning import MOST_CODES
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE
-from eigenwood.estimators.tree.params import CRITERIA, FEATURE_COUNTS, TREE_PARAMS, feature_count
+from eigenwood.estimators.tree.params import FEATURE_COUNTS, LEAF_VALUES, TREE_PARAMS, feature_count
 from eigenwood.estimators.watching import TIME_LIMIT
 from eigenwood.validation.ensembles import Metric
 from eigenwood.validation.forests import ForestNodes
@@ -24,22 +24,22 @@ HANDED_ON = (
 )  # fmt: skip
 FOREST_PARAMS = {
     **{name: TREE_PARAMS[name] for name in HANDED_ON},
-    "n_estimators": Number(at_least=1, whole=True),
-    "max_bins": AnyOf(Nothing(), Number(at_least=2, at_most=MOST_CODES, whole=True)),
-    "max_features": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(), Choice((*FEATURE_COUNTS, OOB))),
+    "n_estimators": Number(at_least=1, integer=True),
+    "max_bins": AnyOf(Nothing(), Number(at_least=2, at_most=MOST_CODES, integer=True)),
+    "max_features": AnyOf(Nothing(), Number(at_least=1, integer=True), Share(), Choice((*FEATURE_COUNTS, OOB))),
     "bootstrap": Flag(),
     "oob_score": Metric(),
     "n_jobs": N_JOBS,
     "random_state": Seed(),
-    "verbose": AnyOf(Flag(), Number(at_least=0, whole=True)),
+    "verbose": AnyOf(Flag(), Number(at_least=0, integer=True)),
     "warm_start": Flag(),
-    "max_samples": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(at_most=MOST_SHARES)),
+    "max_samples": AnyOf(Nothing(), Number(at_least=1, integer=True), Share(at_most=MOST_SHARES)),
     "time_limit": TIME_LIMIT,
 }
-IMPORTANCE_PARAMS: dict[str, Rule] = {"n_repeats": Number(at_least=1, whole=True), "random_state": Seed()}
+IMPORTANCE_PARAMS: dict[str, Rule] = {"n_repeats": Number(at_least=1, integer=True), "random_state": Seed()}
 FOREST_STATE = {
     **FEATURE_STATE,
-    "forest_": ForestNodes("n_features", "n_values", CRITERIA),
+    "forest_": ForestNodes("n_features", "n_values", LEAF_VALUES),
     "n_outputs_": COUNT,
     "max_features_": COUNT,
     "oob_curve_": Array("f", ("n_tried", 2)),
@@ -48,7 +48,7 @@ FOREST_STATE = {
     "has_missing_": Array("b", ("n_features",)),
     "n_binned_": COUNT,
     "n_draws_": COUNT,
-    "seed_": Scalar(Number(at_least=0, at_most=2**32 - 1, whole=True)),
+    "seed_": Scalar(Number(at_least=0, at_most=2**32 - 1, integer=True)),
     "oob_score_": Scalar(Number()),
     "oob_interval_": Array("f", (2,)),
     **FIT_STATE,

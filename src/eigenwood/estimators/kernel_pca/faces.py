@@ -136,18 +136,18 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Base
     """
 
     PARAMS = {
-        "n_components": AnyOf(Nothing(), Number(at_least=1, whole=True)),
+        "n_components": AnyOf(Nothing(), Number(at_least=1, integer=True)),
         **SIMILARITY_PARAMS,
         "alpha": Number(at_least=0),
         "fit_inverse_transform": Flag(),
         "eigen_solver": Choice(("auto", "dense", "arpack", "krylov", "randomized", "low_rank")),
         "tol": Number(at_least=0),
-        "max_iter": AnyOf(Nothing(), Number(at_least=1, whole=True)),
-        "iterated_power": AnyOf(Choice(("auto",)), Number(at_least=0, whole=True)),
+        "max_iter": AnyOf(Nothing(), Number(at_least=1, integer=True)),
+        "iterated_power": AnyOf(Choice(("auto",)), Number(at_least=0, integer=True)),
         "remove_zero_eig": Flag(),
         "random_state": Seed(),
         "copy_X": Flag(),
-        "n_landmarks": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(below=1.0)),
+        "n_landmarks": AnyOf(Nothing(), Number(at_least=1, integer=True), Share(below=1.0)),
         "preimage": AnyOf(Nothing(), Choice(PREIMAGES)),
         "n_jobs": N_JOBS,
         "memory_limit": MEMORY_LIMIT,

@@ -14,11 +14,11 @@ from eigenwood.validation.threads import N_JOBS
 LOGISTIC_PARAMS = {
     "C": Number(above=0),
     **KERNEL_PARAMS,
-    "n_components": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(below=1.0)),
+    "n_components": AnyOf(Nothing(), Number(at_least=1, integer=True), Share(below=1.0)),
     "fit_intercept": Flag(),
     "class_weight": ClassWeights(),
     "tol": Number(above=0),
-    "max_iter": Number(at_least=1, whole=True),
+    "max_iter": Number(at_least=1, integer=True),
     "memory_limit": MEMORY_LIMIT,
     "time_limit": TIME_LIMIT,
     "random_state": Seed(),

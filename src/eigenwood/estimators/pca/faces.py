@@ -115,13 +115,13 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     """
 
     PARAMS = {
-        "n_components": AnyOf(Nothing(), Number(at_least=0, whole=True), Share(below=1.0), Choice(("mle",))),
+        "n_components": AnyOf(Nothing(), Number(at_least=0, integer=True), Share(below=1.0), Choice(("mle",))),
         "scale": AnyOf(Flag(), Choice(("allele_frequency",))),
         "whiten": Flag(),
         "svd_solver": Choice(tuple(ROUTES)),
         "tol": Number(at_least=0),
-        "iterated_power": AnyOf(Choice(("auto",)), Number(at_least=0, whole=True)),
-        "n_oversamples": Number(at_least=1, whole=True),
+        "iterated_power": AnyOf(Choice(("auto",)), Number(at_least=0, integer=True)),
+        "n_oversamples": Number(at_least=1, integer=True),
         "power_iteration_normalizer": Choice(("auto", "QR", "LU", "none")),
         "missing": AnyOf(Nothing(), Choice(("em", "mean"))),
         "random_state": Seed(),

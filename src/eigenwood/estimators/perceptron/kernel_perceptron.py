@@ -80,9 +80,9 @@ class KernelPerceptron(ScoringClassifier):
     PARAMS = {
         **KERNEL_PARAMS,
         "vote": Choice(VOTES),
-        "max_support": AnyOf(Nothing(), Number(at_least=1, whole=True)),
+        "max_support": AnyOf(Nothing(), Number(at_least=1, integer=True)),
         "fit_intercept": Flag(),
-        "max_iter": Number(at_least=1, whole=True),
+        "max_iter": Number(at_least=1, integer=True),
         "shuffle": Flag(),
         "random_state": Seed(),
         "n_jobs": N_JOBS,

@@ -16,7 +16,7 @@ RIDGE_PARAMS = {
     **KERNEL_PARAMS,
     "gamma": AnyOf(Nothing(), Choice(("scale", "auto")), Number(above=0)),
     "kernel_params": KernelArguments(),
-    "n_components": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(below=1.0)),
+    "n_components": AnyOf(Nothing(), Number(at_least=1, integer=True), Share(below=1.0)),
     "memory_limit": MEMORY_LIMIT,
     "random_state": Seed(),
     "n_jobs": N_JOBS,

@@ -78,7 +78,7 @@ class GainSelector(SelectorMixin, BaseEstimator):
     """
 
     PARAMS = {
-        "n_features_to_select": AnyOf(Nothing(), Number(at_least=1, whole=True), Share()),
+        "n_features_to_select": AnyOf(Nothing(), Number(at_least=1, integer=True), Share()),
         "criterion": Choice(CRITERIA),
         "gain_ratio": Flag(),
         "redundancy_aware": Flag(),

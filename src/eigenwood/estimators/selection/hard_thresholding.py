@@ -80,12 +80,12 @@ class IterativeHardThresholding(RegressorMixin, BaseEstimator):
     """
 
     PARAMS = {
-        "n_nonzero_coefs": AnyOf(Nothing(), Number(at_least=1, whole=True), Choice((CHOSEN_BY_CV,))),
+        "n_nonzero_coefs": AnyOf(Nothing(), Number(at_least=1, integer=True), Choice((CHOSEN_BY_CV,))),
         "fit_intercept": Flag(),
-        "n_restarts": Number(at_least=0, whole=True),
-        "max_iter": Number(at_least=1, whole=True),
-        "n_folds": Number(at_least=2, whole=True),
-        "max_nonzero_coefs": Number(at_least=1, whole=True),
+        "n_restarts": Number(at_least=0, integer=True),
+        "max_iter": Number(at_least=1, integer=True),
+        "n_folds": Number(at_least=2, integer=True),
+        "max_nonzero_coefs": Number(at_least=1, integer=True),
         "random_state": Seed(),
     }
     FITTED = {

@@ -61,9 +61,9 @@ SVM_PARAMS = {
     "cache_size": MEMORY_LIMIT,
     "memory_limit": MEMORY_LIMIT,
     "time_limit": TIME_LIMIT,
-    "max_iter": Number(at_least=-1, whole=True),
+    "max_iter": Number(at_least=-1, integer=True),
     "warm_start": Flag(),
-    "verbose": AnyOf(Flag(), Number(at_least=0, whole=True)),
+    "verbose": AnyOf(Flag(), Number(at_least=0, integer=True)),
     "n_jobs": N_JOBS,
 }
 PER_PAIR = Array("f", ("n_pairs",))  # of classes, or for the one problem of two classes or of amounts

@@ -49,7 +49,7 @@ class Landmarks(NamedTuple):
     kernel: Kernel | KernelFunction
 
     def features_for(self, duals: DualProblems) -> DualProblems:
-        """Return the same problems among the rows of F."""
+        """Return the dual problems among the rows of F."""
         return duals._replace(X=self.low_rank.factor.astype(np.float64, copy=False))
 
     def completed(

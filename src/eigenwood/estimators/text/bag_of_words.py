@@ -47,7 +47,7 @@ from eigenwood.validation.text import (
 from eigenwood.validation.threads import N_JOBS, thread_count
 
 CHECKED_DOCUMENTS = 32  # that are counted again in fit, by scikit-learn's analyzer
-DOCUMENT_SHARE = AnyOf(Number(at_least=1, whole=True), Number(at_least=0, at_most=1))
+DOCUMENT_SHARE = AnyOf(Number(at_least=1, integer=True), Number(at_least=0, at_most=1))
 UPPER_CASE = (
     "Upper case characters found in vocabulary while 'lowercase' is True. These entries will not be matched with any "
     "documents"
@@ -113,7 +113,7 @@ class BagOfWords(CountVectorizer):
         "analyzer": AnyOf(Choice(("word", "char", "char_wb")), Function("a document")),
         "max_df": DOCUMENT_SHARE,
         "min_df": DOCUMENT_SHARE,
-        "max_features": AnyOf(Nothing(), Number(at_least=1, whole=True)),
+        "max_features": AnyOf(Nothing(), Number(at_least=1, integer=True)),
         "vocabulary": AnyOf(Nothing(), Terms()),
         "binary": Flag(),
         "dtype": NumberType(),

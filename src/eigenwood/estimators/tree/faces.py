@@ -10,7 +10,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from eigenwood.core.tree.grower import grown
+from eigenwood.core.tree.grower import tree_so_far
 from eigenwood.core.tree.predict import decision_path, leaves_of
 from eigenwood.core.tree.prune import collapse_alphas, pruning_path
 from eigenwood.core.tree.types import NO_FEATURE, NO_THRESHOLD, BinnedTable, Tree
@@ -107,11 +107,11 @@ class DecisionTree(MultiOutputMixin, Watched, BaseEstimator):
         outcome = watch.follow(
             grow(learn_rows),
             max_rounds=None,
-            fitted=lambda step: self._attributes(data, prune(grown(step)).tree),
+            fitted=lambda step: self._attributes(data, prune(tree_so_far(step)).tree),
             X=X,
             y=y,
         )
-        pruned = prune(grown(outcome.step))
+        pruned = prune(tree_so_far(outcome.step))
 
         self._store(data, pruned, outcome.reason if pruned.in_time else TIME_UP, binned, split_seed)
         learnt = data if learn_rows.size == data.n_rows() else data.taken(learn_rows)

@@ -16,15 +16,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from eigenwood.core.tree.criteria import POSITIVE_MEANS
 from eigenwood.core.tree.predict import MOST_FEATURES
 from eigenwood.core.tree.types import Target
 from eigenwood.estimators.tree.data import TreeData
+from eigenwood.estimators.tree.params import criterion_code
 from eigenwood.validation.arrays import check_finite, check_weights
 from eigenwood.validation.categories import Mixed, check_mixed, seen_only
 from eigenwood.validation.targets import (
     check_amounts,
-    check_counts,
     check_outputs,
+    check_positive_means,
     check_weight_sizes,
     check_weighted_rows,
     output_weights,
@@ -137,8 +139,8 @@ def class_target(
 def number_target(model: Any, y: Any, n_rows: int, kept: np.ndarray, weights: np.ndarray) -> Target:
     """Return the numbers of the rows that are kept."""
     numbers = check_amounts(model, y, n_rows)[kept]
-    if model.criterion == "poisson":
-        check_counts(model, numbers)
+    if criterion_code(model.criterion) in POSITIVE_MEANS:
+        check_positive_means(type(model).__name__, numbers, model.criterion)
     n_outputs = numbers.shape[1]
     no_codes = np.empty((0, n_outputs), dtype=np.int32)
     return Target(no_codes, numbers, empty_if_all_one(weights), np.arange(n_outputs + 1))

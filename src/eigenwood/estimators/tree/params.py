@@ -7,11 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, ENTROPY, ERROR, GINI, POISSON, SQUARED_ERROR
+from eigenwood.core.tree.criteria import (
+    ABSOLUTE_ERROR,
+    ENTROPY,
+    ERROR,
+    GINI,
+    POISSON,
+    POSITIVE_MEANS,
+    SQUARED_ERROR,
+)
 from eigenwood.core.tree.predict import MOST_FEATURES
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE
 from eigenwood.estimators.watching import TIME_LIMIT
 from eigenwood.validation.categories import CategoricalFeatures
+from eigenwood.validation.forests import LeafValues
 from eigenwood.validation.params import AnyOf, Choice, Nothing, Number, Seed, Share, Signs
 from eigenwood.validation.state import Array, CategoryLists, Nodes, Scalar
 from eigenwood.validation.threads import N_JOBS
@@ -24,19 +33,19 @@ REGRESSION_CRITERIA = {
     "absolute_error": ABSOLUTE_ERROR,
     "poisson": POISSON,
 }
-CRITERIA = tuple(sorted({*CLASS_CRITERIA.values(), *REGRESSION_CRITERIA.values()}))  # as model files name them
+CRITERIA = {**CLASS_CRITERIA, **REGRESSION_CRITERIA}
 FEATURE_COUNTS = {"sqrt": math.sqrt, "log2": math.log2}
 MOST_LEAVES = 2**31
 
 TREE_PARAMS = {
     "splitter": Choice(("best", "random")),
-    "max_depth": AnyOf(Nothing(), Number(at_least=1, whole=True)),
-    "min_samples_split": AnyOf(Number(at_least=2, whole=True), Share()),
-    "min_samples_leaf": AnyOf(Number(at_least=1, whole=True), Share(below=1)),
+    "max_depth": AnyOf(Nothing(), Number(at_least=1, integer=True)),
+    "min_samples_split": AnyOf(Number(at_least=2, integer=True), Share()),
+    "min_samples_leaf": AnyOf(Number(at_least=1, integer=True), Share(below=1)),
     "min_weight_fraction_leaf": Number(at_least=0, at_most=0.5),
-    "max_features": AnyOf(Nothing(), Number(at_least=1, whole=True), Share(), Choice(tuple(FEATURE_COUNTS))),
+    "max_features": AnyOf(Nothing(), Number(at_least=1, integer=True), Share(), Choice(tuple(FEATURE_COUNTS))),
     "random_state": Seed(),
-    "max_leaf_nodes": AnyOf(Nothing(), Number(at_least=2, at_most=MOST_LEAVES, whole=True)),
+    "max_leaf_nodes": AnyOf(Nothing(), Number(at_least=2, at_most=MOST_LEAVES, integer=True)),
     "min_impurity_decrease": Number(at_least=0),
     "ccp_alpha": Number(at_least=0),
     "monotonic_cst": Signs(),
@@ -45,7 +54,7 @@ TREE_PARAMS = {
     "categorical_split": Choice(CATEGORICAL_SPLITS),
     "prune": AnyOf(Nothing(), Choice(PRUNINGS)),
     "validation_fraction": Share(below=1),
-    "n_folds": Number(at_least=2, whole=True),
+    "n_folds": Number(at_least=2, integer=True),
     "n_jobs": N_JOBS,
     "time_limit": TIME_LIMIT,
 }
@@ -58,7 +67,7 @@ TREE_STATE = {
     "is_categorical_": Array("b", ("n_features",)),
     "has_missing_": Array("b", ("n_features",)),
     "n_binned_": COUNT,
-    "split_seed_": Scalar(Number(at_least=0, at_most=2**32 - 1, whole=True)),
+    "split_seed_": Scalar(Number(at_least=0, at_most=2**32 - 1, integer=True)),
     "pruning_curve_": Array("f", ("n_prunings", 3)),
     **FIT_STATE,
 }
@@ -66,7 +75,16 @@ TREE_STATE = {
 
 def criterion_code(name: str) -> int:
     """Return the core's code of a criterion."""
-    return {**CLASS_CRITERIA, **REGRESSION_CRITERIA}[name]
+    return CRITERIA[name]
+
+
+def leaf_values(criterion: int) -> LeafValues:
+    """Return what the values of leaves are that a model file holds."""
+    least = 0.0 if criterion in POSITIVE_MEANS else -math.inf
+    return LeafValues(criterion in CLASS_CRITERIA.values(), criterion != ABSOLUTE_ERROR, least)
+
+
+LEAF_VALUES = {code: leaf_values(code) for code in CRITERIA.values()}
 
 
 def feature_count(max_features: Any, n_features: int) -> int:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
-from eigenwood.core.tree.grower import GrowthStep, grown
+from eigenwood.core.tree.grower import GrowthStep, tree_so_far
 from eigenwood.core.tree.predict import leaves_of, make_predictor
 from eigenwood.core.tree.prune import alpha_errors, collapse_alphas, pruned_at, pruning_path, reduced_error
 from eigenwood.core.tree.types import Tree
@@ -149,7 +149,7 @@ class CrossValidation:
             if self._is_late():
                 break
             if step.last:
-                tree, part = grown(step), self._data.taken(check)
+                tree, part = tree_so_far(step), self._data.taken(check)
                 leaves = leaves_of(make_predictor(tree), part.mixed.X, self._threads).nodes
                 return Fold(tree, self._alphas(tree), leaves, part)
         return None

@@ -23,7 +23,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 def read_only_nodes(nodes: Tree) -> Tree:
-    """Return the same nodes to look at: kernels, which are compiled for arrays that can be written to, keep theirs."""
+    """Return the nodes of a tree as arrays that cannot be written to; kernels keep those that can."""
     return Tree(*(read_only(array.view()) for array in nodes))
 
 

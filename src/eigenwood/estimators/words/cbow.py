@@ -82,17 +82,17 @@ class CBOW(WordQueries, TransformerMixin, Watched, BaseEstimator):
     """
 
     PARAMS = {
-        "n_components": Number(at_least=1, whole=True),
-        "window": Number(at_least=1, whole=True),
-        "min_count": Number(at_least=1, whole=True),
-        "max_vocab": AnyOf(Nothing(), Number(at_least=2, whole=True)),
+        "n_components": Number(at_least=1, integer=True),
+        "window": Number(at_least=1, integer=True),
+        "min_count": Number(at_least=1, integer=True),
+        "max_vocab": AnyOf(Nothing(), Number(at_least=2, integer=True)),
         "subsample": AnyOf(Nothing(), Number(above=0)),
         "loss": Choice(LOSSES),
-        "negatives": Number(at_least=1, at_most=100, whole=True),
+        "negatives": Number(at_least=1, at_most=100, integer=True),
         "noise_exponent": Number(at_least=0, at_most=2),
         "learning_rate": Number(above=0),
         "final_learning_rate": Number(above=0),
-        "epochs": Number(at_least=1, whole=True),
+        "epochs": Number(at_least=1, integer=True),
         "corrected": Flag(),
         "validation_fraction": Number(at_least=0, below=1),
         "random_state": Seed(),

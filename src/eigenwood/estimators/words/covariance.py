@@ -75,13 +75,13 @@ class CovarianceEmbedding(WordQueries, TransformerMixin, BaseEstimator):
     """
 
     PARAMS = {
-        "n_components": Number(at_least=1, whole=True),
+        "n_components": Number(at_least=1, integer=True),
         "matrix": Choice(MATRICES),
-        "window": Number(at_least=1, whole=True),
+        "window": Number(at_least=1, integer=True),
         "shift": Number(above=0),
         "power": Number(at_least=0, at_most=2),
-        "min_count": Number(at_least=1, whole=True),
-        "max_vocab": AnyOf(Nothing(), Number(at_least=2, whole=True)),
+        "min_count": Number(at_least=1, integer=True),
+        "max_vocab": AnyOf(Nothing(), Number(at_least=2, integer=True)),
         "random_state": Seed(),
         "n_jobs": N_JOBS,
         "time_limit": TIME_LIMIT,

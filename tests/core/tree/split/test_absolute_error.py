@@ -78,8 +78,8 @@ def test_rows_stand_in_the_order_of_their_lines(seed):
 @pytest.mark.parametrize("n_rows", [1, 2, 5, 8, 13, 24])
 def test_the_place_above_a_bar_is_found_wherever_it_is(n_rows):
     w = np.random.default_rng(n_rows).integers(1, 4, size=n_rows).astype(float)
-    weight_tree, amount_tree = np.zeros(n_rows + 1), np.zeros(n_rows + 1)
+    weight_tree, y_tree = np.zeros(n_rows + 1), np.zeros(n_rows + 1)
     for rank in range(n_rows):
-        add(weight_tree, amount_tree, rank, w[rank], 1.0)
+        add(weight_tree, y_tree, rank, w[rank], 1.0)
     for bar in np.arange(0.0, w.sum(), 0.5):
         assert first_above(weight_tree, bar) == np.argmax(np.cumsum(w) > bar)

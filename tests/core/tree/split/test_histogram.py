@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from eigenwood.core.tree.criteria import GINI
 from eigenwood.core.tree.split.histogram import (
-    add_up_amounts,
     add_up_classes,
     add_up_sparse,
+    add_up_targets,
     bins_of_rows,
     cleared,
     ordered_sparse_bins,
@@ -34,7 +34,7 @@ def test_the_sums_of_dense_columns_equal_the_textbook(seed, criterion, weighted)
         if criterion == "gini":
             add_up_classes(codes.columns, at, rows, sample.class_codes, sample.weights, target.starts, sums, bits)
         else:
-            add_up_amounts(codes.columns, at, rows, sample.y, sample.weights, sums, bits)
+            add_up_targets(codes.columns, at, rows, sample.y, sample.weights, sums, bits)
         for code in range(n_codes):
             expected = sums_of(data, rows[codes.columns[at, rows] == code])
             assert_allclose(sums[code], expected, rtol=1e-12)

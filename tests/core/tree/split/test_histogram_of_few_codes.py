@@ -6,13 +6,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from eigenwood.core.tree.criteria import ENTROPY, GINI, cost, gini_pair, log_table, tie_of, two_sides_cost
 from eigenwood.core.tree.split.histogram_scan import (
-    add_amounts,
+    HistogramColumn,
     add_classes,
+    add_targets,
     best_cut_of_histogram,
     last_code,
     next_code,
 )
 from eigenwood.core.tree.split.sizes import SPREAD
+from eigenwood.core.tree.types import RowTargets
 from tests.core.tree import cases
 from tests.core.tree.roots import assert_clean, root_of, split_of, sums_of
 from tests.naive import tree as naive
@@ -51,11 +53,14 @@ NO_TABLE = np.empty((0, 0), dtype=np.uint8)
 def found_in(columns, rows, root, sums, logs=None):
     """Return the best cut of the column in the middle."""
     sample, n_sums = root.sample, root.sums.size
-    return best_cut_of_histogram(
-        columns, NO_TABLE, 1, WIDTH, rows, rows, rows.size, sample.class_codes, sample.y, sample.weights, root.sums,
-        np.empty(n_sums), sums, root.stats, root.params.criterion,
-        log_table(root.target, root.params) if logs is None else logs,
-    )  # fmt: skip
+    column, left = HistogramColumn(columns, NO_TABLE, 1, WIDTH, rows, rows, rows.size), np.empty(n_sums)
+    logs = log_table(root.target, root.params) if logs is None else logs
+    criterion = root.params.criterion
+    return best_cut_of_histogram(column, targets_of(sample), root.sums, left, sums, root.stats, criterion, logs)
+
+
+def targets_of(sample):
+    return RowTargets(sample.class_codes, sample.y, sample.weights)
 
 
 def best_of_all(codes, data, root):
@@ -147,11 +152,11 @@ def test_at_the_boundary_all_ways_find_the_same(criterion, n_classes, shift):
 def source_of(columns, rows, at_hand):
     """Return where codes of the column in the middle are read: the columns, or a table of the rows at hand."""
     if not at_hand:
-        return columns, NO_TABLE, 1, rows, rows
+        return HistogramColumn(columns, NO_TABLE, 1, WIDTH, rows, rows, rows.size)
     own = np.random.default_rng(0).permutation(rows.size)
     table = np.empty((rows.size, columns.shape[0]), dtype=np.uint8)
     table[own] = columns[:, rows].T
-    return np.empty_like(columns[:, :0]), table, 1, rows, own
+    return HistogramColumn(np.empty_like(columns[:, :0]), table, 1, WIDTH, rows, own, rows.size)
 
 
 @pytest.mark.parametrize("at_hand", [False, True])
@@ -161,7 +166,7 @@ def test_classes_are_added_up_by_code(n_classes, weighted, at_hand):
     data, columns, rows, root = coded(n_classes, "gini", (n_classes,), CODES["none in the middle"], weighted)
     source = source_of(columns, rows, at_hand)
     sums = np.zeros(WIDTH * n_classes)
-    add_classes(*source, rows.size, root.sample.class_codes, root.sample.weights, n_classes, sums)
+    add_classes(source, targets_of(root.sample), n_classes, sums)
     expected = np.bincount(columns[1, rows] * n_classes + data.y[:, 0], data.weights, WIDTH * n_classes)
     assert_array_equal(sums, expected)
 
@@ -172,7 +177,7 @@ def test_amounts_are_added_up_by_code(weighted, at_hand):
     data, columns, rows, root = coded(1, "squared_error", (), CODES["none in the middle"], weighted)
     source = source_of(columns, rows, at_hand)
     sums = np.zeros(WIDTH * 2)
-    add_amounts(*source, rows.size, data.y, root.sample.weights, sums)
+    add_targets(source, targets_of(root.sample)._replace(y=data.y), sums)
     assert_array_equal(sums[::2], np.bincount(columns[1, rows], data.weights, WIDTH))
     assert_array_equal(sums[1::2], np.bincount(columns[1, rows], data.weights * data.y[:, 0], WIDTH))
 
@@ -180,10 +185,9 @@ def test_amounts_are_added_up_by_code(weighted, at_hand):
 def test_only_the_first_rows_are_added_up():
     _, columns, rows, root = coded(2, "gini", (2,), CODES["all"], weighted=True)
     few, all_of_them = np.zeros(WIDTH * 2), np.zeros(WIDTH * 2)
-    add_classes(columns, NO_TABLE, 1, rows, rows, 7, root.sample.class_codes, root.sample.weights, 2, few)
-    add_classes(
-        columns, NO_TABLE, 1, rows[:7], rows[:7], 7, root.sample.class_codes, root.sample.weights, 2, all_of_them
-    )
+    targets = targets_of(root.sample)
+    add_classes(HistogramColumn(columns, NO_TABLE, 1, WIDTH, rows, rows, 7), targets, 2, few)
+    add_classes(HistogramColumn(columns, NO_TABLE, 1, WIDTH, rows[:7], rows[:7], 7), targets, 2, all_of_them)
     assert_array_equal(few, all_of_them)
 
 

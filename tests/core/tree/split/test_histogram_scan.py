@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from eigenwood.core.tree.criteria import bin_cost, cost, gini_pair, tie_of
 from eigenwood.core.tree.split.histogram_scan import best_cut_of_sums, is_unconstrained, keeps_order, random_place
+from eigenwood.core.tree.types import BinOrder, CutRules
 from tests.core.tree import cases
 from tests.core.tree.roots import root_of, sums_of
 from tests.naive import tree as naive
@@ -26,10 +27,12 @@ def lined(seed, criterion, n_classes=(2,), n_outputs=1, n_rows=25, n_bins=5):
 def found_in(sums, root, order, has_missing=False, at=-1, draw=0):
     """Return the best cut of lines whose sums are not centred."""
     total = sums[order].sum(axis=0)
-    return best_cut_of_sums(
-        sums, order, order.size, has_missing, at, np.uint64(draw), NO_COSTS, NO_COSTS, total[:-1], total[-1],
-        root.target.starts, root.params, 0, root.stats, NO_LOGS, False, np.empty(total.size + 1),
-    )  # fmt: skip
+    bins, rules = BinOrder(sums, order, order.size, total[:-1], np.empty(total.size + 1)), rules_of(root)
+    return best_cut_of_sums(bins, total[-1], has_missing, at, np.uint64(draw), (NO_COSTS, NO_COSTS), rules, False)
+
+
+def rules_of(root):
+    return CutRules(root.params, root.stats, root.target.starts, 0, NO_LOGS)
 
 
 def cost_of(sums, root, left, right):
@@ -93,10 +96,9 @@ def test_of_cuts_that_cost_the_same_the_second_cost_decides(criterion, missing):
     sums = np.array([sums_of(data, [k]) for k in range(y.size)])
     order = np.arange(y.size)
     costs = (np.full(y.size, 3.0), np.empty(0), np.empty(0))
-    found, place, side = best_cut_of_sums(
-        sums, order, order.size, missing, -1, np.uint64(0), costs, costs, sums.sum(axis=0)[:-1], y.size,
-        root.target.starts, root.params, 0, root.stats, NO_LOGS, False, np.empty(sums.shape[1] + 1),
-    )  # fmt: skip
+    bins = BinOrder(sums, order, order.size, sums.sum(axis=0)[:-1], np.empty(sums.shape[1] + 1))
+    known = costs, costs
+    found, place, side = best_cut_of_sums(bins, y.size, missing, -1, np.uint64(0), known, rules_of(root), False)
     assert (found, place, side) == (3.0, 5, 1 if missing else -1)
 
 
@@ -106,10 +108,8 @@ def test_absolute_errors_of_two_outputs_are_averaged():
     root = root_of(data, naive.Rules("absolute_error"))
     sums, order = np.array([sums_of(data, [k]) for k in range(10)]), np.arange(10)
     costs = (2 * root.stats.cost * (0.6 + 0.01 * np.abs(order - 4)), np.empty(0), np.empty(0))
-    found, place, _ = best_cut_of_sums(
-        sums, order, 10, False, -1, np.uint64(0), costs, costs, sums.sum(axis=0)[:-1], 10,
-        root.target.starts, root.params, 0, root.stats, NO_LOGS, False, np.empty(sums.shape[1] + 1),
-    )  # fmt: skip
+    bins = BinOrder(sums, order, 10, sums.sum(axis=0)[:-1], np.empty(sums.shape[1] + 1))
+    found, place, _ = best_cut_of_sums(bins, 10, False, -1, np.uint64(0), (costs, costs), rules_of(root), False)
     assert_allclose(found, 0.6 * root.stats.cost)
     assert place == 4
 

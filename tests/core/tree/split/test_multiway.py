@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from eigenwood.core.tree.split.absolute_error import add, first_above
-from eigenwood.core.tree.split.multiway import heaviest_branch, write_amount_rests, write_class_rests
+from eigenwood.core.tree.split.multiway import heaviest_branch, write_class_rests, write_regression_rests
 from eigenwood.core.tree.types import NodeSpan
 from tests.core.tree import cases
 from tests.naive import tree as naive
@@ -18,7 +18,7 @@ def rests_of(data, rules, ends, place=ANYWHERE):
     n_rests, target = len(ends) - 3, cases.target_of(data)
     n_values = sum(data.n_classes) or data.y.shape[1]
     value, impurity, weight = np.full((n_rests, n_values), np.nan), np.full(n_rests, np.nan), np.full(n_rests, np.nan)
-    write = write_class_rests if data.n_classes else write_amount_rests
+    write = write_class_rests if data.n_classes else write_regression_rests
     rows, code = np.arange(len(data.X), dtype=np.int32), cases.CRITERIA[rules.criterion]
     write(target, rows, np.array(ends, dtype=np.int64), code, place, value, impurity, weight)
     return value, impurity, weight
@@ -75,8 +75,8 @@ def test_the_place_where_weights_pass_a_bar(n):
     rng = np.random.default_rng(n)
     own = rng.uniform(0.5, 2.0, size=n) * (rng.random(n) < 0.7)
     own[rng.integers(n)] = 1.0
-    weight_tree, amount_tree = np.zeros(n + 1), np.zeros(n + 1)
+    weight_tree, y_tree = np.zeros(n + 1), np.zeros(n + 1)
     for i in np.flatnonzero(own):
-        add(weight_tree, amount_tree, i, own[i], 0.0)
+        add(weight_tree, y_tree, i, own[i], 0.0)
     for bar in np.linspace(0.0, 0.99, 12) * own.sum():
         assert first_above(weight_tree, bar) == np.flatnonzero(np.cumsum(own) > bar)[0]

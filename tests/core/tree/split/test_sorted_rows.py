@@ -7,14 +7,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from eigenwood.core.bits import taken_out, word_count
 from eigenwood.core.tree.criteria import has_exact_row_updates, log_table
 from eigenwood.core.tree.split.column import best_cut_of_bins, varies
-from eigenwood.core.tree.split.histogram import add_up_amounts, add_up_classes
+from eigenwood.core.tree.split.histogram import add_up_classes, add_up_targets
 from eigenwood.core.tree.split.sizes import FEW_ROWS, is_summed, most_summed
 from eigenwood.core.tree.split.sorted_rows import (
+    SortedColumn,
     best_cut_of_sorted_rows,
     number_count,
     order_by_counting,
     order_by_insertion,
 )
+from eigenwood.core.tree.types import BinnedTable, BinOrder, CutRules, RowTargets
 from tests.core.tree import cases
 from tests.core.tree.roots import assert_clean, root_of, sample_of, split_of, workspace_of
 from tests.naive import tree as naive
@@ -61,11 +63,15 @@ def by_order(root, rules):
     n_numbers = rows.size
     if missing >= 0:
         n_numbers = number_count(keys, rows.size, n_codes - 1)
-    cost, j, side = best_cut_of_sorted_rows(
-        keys, places, rows.size, n_numbers, sample.class_codes, sample.y, sample.weights, root.sums, ws.left,
-        ws.order.cuts, root.params, root.stats, signs_of(rules), log_table(root.target, root.params),
-    )  # fmt: skip
+    column = SortedColumn(keys, places, rows.size, n_numbers, ws.order.cuts)
+    targets = RowTargets(sample.class_codes, sample.y, sample.weights)
+    cost, j, side = best_cut_of_sorted_rows(column, targets, root.sums, ws.left, cut_rules(root, rules))
     return (cost, int(keys[j]), int(keys[j + 1]), side) if j >= 0 else (np.inf, -1, -1, -1)
+
+
+def cut_rules(root, rules):
+    logs = log_table(root.target, root.params)
+    return CutRules(root.params, root.stats, root.target.starts, signs_of(rules), logs)
 
 
 def by_sums(root, rules):
@@ -76,13 +82,11 @@ def by_sums(root, rules):
     if sample.class_codes.shape[0] > 0:
         add_up_classes(codes.columns, 0, sample.rows, sample.class_codes, sample.weights, starts, sums, bits)
     else:
-        add_up_amounts(codes.columns, 0, sample.rows, sample.y, sample.weights, sums, bits)
+        add_up_targets(codes.columns, 0, sample.rows, sample.y, sample.weights, sums, bits)
     bins = np.empty(n_codes, dtype=np.int64)
     n_bins = taken_out(bits, word_count(n_codes), bins)
-    cut = best_cut_of_bins(
-        codes, root.features, sample, 0, 0, sums, bins, n_bins, root.sums, starts, root.params, signs_of(rules),
-        root.stats, log_table(root.target, root.params), np.empty(n_sums + 2),
-    )  # fmt: skip
+    order, table = BinOrder(sums, bins, n_bins, root.sums, np.empty(n_sums + 2)), BinnedTable(codes, root.features)
+    cut = best_cut_of_bins(table, sample, 0, 0, order, cut_rules(root, rules))
     return cut.cost, cut.below, cut.above, cut.missing_left
 
 

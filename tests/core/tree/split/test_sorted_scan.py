@@ -14,9 +14,9 @@ from eigenwood.core.tree.criteria import (
     squared_sides,
     tie_of,
     two_sides_cost,
-    write_amount_costs,
     write_gini_costs,
     write_pair_costs,
+    write_regression_costs,
 )
 from eigenwood.core.tree.split.sizes import AT_A_TIME, FEW_AT_A_TIME, PLACE, PLACE_BITS, SMALL
 from eigenwood.core.tree.split.sorted_scan import (
@@ -155,7 +155,7 @@ def test_costs_are_those_of_each_cut_and_endless_where_there_is_none(n):
     def expected(of_one):
         return [of_one(a, x, y) if a > 0 else np.inf for a, x, y in zip(lefts[:n], parts[:n], rests[:n], strict=True)]
 
-    assert write_amount_costs(lefts, parts, padded(n, AT_A_TIME), n, weight, 3.0, costs) == 0
+    assert write_regression_costs(lefts, parts, padded(n, AT_A_TIME), n, weight, 3.0, costs) == 0
     assert_array_equal(costs[:n], expected(lambda a, x, y: squared_sides(x, a, 3.0 - x, weight - a)))
     write_pair_costs(lefts, parts, padded(n, FEW_AT_A_TIME), n + 2.0, n + 2.0, costs)
     assert_array_equal(costs[:n], expected(lambda a, b, y: gini_pair(a - b, b, n + 2.0 - (a - b), n + 2.0 - b)))
@@ -166,8 +166,8 @@ def test_costs_are_those_of_each_cut_and_endless_where_there_is_none(n):
 def test_costs_that_are_not_exact_enough_are_counted_but_not_behind_the_last():
     lefts, parts, _, costs, _ = new_cuts()
     lefts[:6], parts[:6] = [1.0, 1e-300, 2.0, 3.0, 3.0, 1e-300], [1.0, 1.0, 1e160, 1e200, 1.0, 1.0]
-    assert write_amount_costs(lefts, parts, padded(5, AT_A_TIME), 5, 4.0, 0.0, costs) == 3
-    assert write_amount_costs(lefts, parts, padded(6, AT_A_TIME), 6, 4.0, 0.0, costs) == 4
+    assert write_regression_costs(lefts, parts, padded(5, AT_A_TIME), 5, 4.0, 0.0, costs) == 3
+    assert write_regression_costs(lefts, parts, padded(6, AT_A_TIME), 6, 4.0, 0.0, costs) == 4
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 31])

@@ -1,6 +1,6 @@
 """The absolute error of every cut: sums cannot tell a median, so the rows are visited one by one.
 
-The amounts seen so far stand in a Fenwick tree, in the order of their size. Adding a row and finding the median are
+The y seen so far stand in a Fenwick tree, in the order of their size. Adding a row and finding the median are
 log n steps each, and the sums below and above the median give the error:
 
     Σ w |y - m|  =  m W(≤ m) - S(≤ m)  +  S(> m) - m W(> m)
@@ -11,15 +11,15 @@ from __future__ import annotations
 import numpy as np
 
 from eigenwood.compiling import njit
-from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, amount_impurity, weighted_median
+from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, regression_impurity, weighted_median
 
 
 @njit(error_model="numpy")
 def cut_costs(bins, order, ranks, ordered, weights, last_goes_left):
     """Return the absolute error of both sides for the cut after each place of ``order``, summed over the outputs.
 
-    ``bins`` has the line of each row, ``order`` the lines in the order in which they are cut, ``ranks`` the place of
-    each row's amount among ``ordered``, the amounts by size. The last line of ``order`` may go left in any case.
+    ``bins`` has the bin of each row, ``order`` the bins in the order in which they are cut, ``ranks`` the place of
+    each row's y among ``ordered``, y by size. The last bin of ``order`` may go left in any case.
     """
     n_rows, n_outputs = ranks.shape
     sequence = order.copy()
@@ -29,20 +29,20 @@ def cut_costs(bins, order, ranks, ordered, weights, last_goes_left):
     rows, ends = rows_by_bin(bins, sequence)
     costs = np.zeros(order.size)
     for o in range(n_outputs):
-        weight_tree, amount_tree = np.zeros(n_rows + 1), np.zeros(n_rows + 1)
+        weight_tree, y_tree = np.zeros(n_rows + 1), np.zeros(n_rows + 1)
         for p in range(order.size):
             for at in range(ends[p], ends[p + 1]):
                 i = rows[at]
                 weight = weights[i] if weights.size > 0 else 1.0
-                add(weight_tree, amount_tree, ranks[i, o], weight, ordered[ranks[i, o], o])
-            costs[p] += absolute_error(weight_tree, amount_tree, ordered, o)
-        weight_tree, amount_tree = np.zeros(n_rows + 1), np.zeros(n_rows + 1)
+                add(weight_tree, y_tree, ranks[i, o], weight, ordered[ranks[i, o], o])
+            costs[p] += absolute_error(weight_tree, y_tree, ordered, o)
+        weight_tree, y_tree = np.zeros(n_rows + 1), np.zeros(n_rows + 1)
         for p in range(order.size - 1, 0, -1):
             for at in range(ends[p], ends[p + 1]):
                 i = rows[at]
                 weight = weights[i] if weights.size > 0 else 1.0
-                add(weight_tree, amount_tree, ranks[i, o], weight, ordered[ranks[i, o], o])
-            costs[p - 1] += absolute_error(weight_tree, amount_tree, ordered, o)
+                add(weight_tree, y_tree, ranks[i, o], weight, ordered[ranks[i, o], o])
+            costs[p - 1] += absolute_error(weight_tree, y_tree, ordered, o)
     return costs[1:] if last_goes_left else costs
 
 
@@ -58,7 +58,7 @@ def bin_costs(bins, order, y, weights):
         for o in range(y.shape[1]):
             some = y[own, o]
             median = weighted_median(some, own_weights)
-            total += weight * amount_impurity(some, own_weights, median, ABSOLUTE_ERROR)
+            total += weight * regression_impurity(some, own_weights, median, ABSOLUTE_ERROR)
     return total / y.shape[1]
 
 
@@ -100,31 +100,31 @@ def rows_by_bin(bins, sequence):
 
 
 @njit(error_model="numpy")
-def add(weight_tree, amount_tree, rank, weight, amount):
+def add(weight_tree, y_tree, rank, weight, y):
     """Add one row to the Fenwick trees."""
     i = rank + 1
     while i < weight_tree.size:
         weight_tree[i] += weight
-        amount_tree[i] += weight * amount
+        y_tree[i] += weight * y
         i += i & -i
 
 
 @njit(error_model="numpy")
-def absolute_error(weight_tree, amount_tree, ordered, o):
+def absolute_error(weight_tree, y_tree, ordered, o):
     """Return Σ w |y - median| of the rows in the trees."""
-    total_weight, total_amount = up_to(weight_tree, weight_tree.size - 1), up_to(amount_tree, amount_tree.size - 1)
+    total_weight, total_y = up_to(weight_tree, weight_tree.size - 1), up_to(y_tree, y_tree.size - 1)
     step = 1
     while 2 * step < weight_tree.size:
         step *= 2
-    place, weight, amount = 0, 0.0, 0.0
+    place, weight, low_y = 0, 0.0, 0.0
     while step > 0:
         if place + step < weight_tree.size and weight + weight_tree[place + step] < 0.5 * total_weight:
             place += step
             weight += weight_tree[place]
-            amount += amount_tree[place]
+            low_y += y_tree[place]
         step //= 2
     median = ordered[min(place, ordered.shape[0] - 1), o]
-    return median * weight - amount + (total_amount - amount) - median * (total_weight - weight)
+    return median * weight - low_y + (total_y - low_y) - median * (total_weight - weight)
 
 
 @njit(error_model="numpy")

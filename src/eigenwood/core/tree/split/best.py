@@ -35,15 +35,16 @@ from eigenwood.core.tree.split.column import best_cut_of_column, best_cut_of_spa
 from eigenwood.core.tree.split.gap import NO_GAP, NodeColumns, gap_of, leaves_nothing
 from eigenwood.core.tree.split.histogram import add_up_sparse, cleared, code_of, write_groups
 from eigenwood.core.tree.split.sizes import TURN
-from eigenwood.core.tree.types import CATEGORY, NO_SPLIT, SplitInfo
+from eigenwood.core.tree.types import CATEGORY, NO_SPLIT, ColumnCodes, CutRules, SplitInfo
 
 
 @njit_no_refcount
-def best_split(codes, features, sample, total, starts, monotonic_cst, params, node, logs, ws):
+def best_split(table, sample, total, starts, monotonic_cst, params, node, logs, ws):
     """Return the best split of a node and, if it is about a category, how many ``best_bins`` of the workspace it has.
 
     ``total`` are the sums of its rows.
     """
+    codes, features = table
     column_feature, sparse_feature, draw, turn = codes.feature, codes.sparse_feature, ws.draw, ws.turn
     sparse_bins, group, sparse_sums = ws.sparse.present, ws.sparse.group, ws.sparse.sums
     n_columns, n_sparse_bins, tie, n_present, n_groups = column_feature.size, sparse_feature.size, tie_of(node), 0, 0
@@ -89,16 +90,12 @@ def best_split(codes, features, sample, total, starts, monotonic_cst, params, no
         if not can_split(codes, columns, column, rows, candidate, only_bin, total.size, ws):
             continue
         n_tried += 1
+        rules = CutRules(params, node, starts, monotonic_cst[feature], logs)
         if dense:
-            cut, n_bins = best_cut_of_column(
-                codes, columns, column, rows, features, sample, candidate, feature, total, starts, params,
-                monotonic_cst[feature], node, logs, ws,
-            )  # fmt: skip
+            own = ColumnCodes(columns, column, rows)
+            cut, n_bins = best_cut_of_column(table, own, sample, candidate, feature, total, rules, ws)
         else:
-            cut, n_bins = best_cut_of_sparse_bins(
-                codes, features, sample, candidate, feature, total, starts, params, monotonic_cst[feature], node, logs,
-                ws,
-            )  # fmt: skip
+            cut, n_bins = best_cut_of_sparse_bins(table, sample, candidate, feature, total, rules, ws)
         if cut.cost < np.inf:
             split = split_of_cut(codes, features, candidate, feature, cut)
             is_better, gap, best_gap = better_split(

@@ -21,8 +21,8 @@ def sort_categories(order, n_order, sums, starts, classifying, total, weight):
     keys = np.empty(n_order)
     if total.size == 2:
         for i in range(n_order):
-            whole = sums[order[i], 0] + (sums[order[i], 1] if classifying else 0.0)
-            keys[i] = sums[order[i], 1] / whole
+            all_weight = sums[order[i], 0] + (sums[order[i], 1] if classifying else 0.0)
+            keys[i] = sums[order[i], 1] / all_weight
     else:
         write_component(keys, order, sums, starts, classifying, total, weight)
     by_key, before = sorted_order(keys), order[:n_order].copy()

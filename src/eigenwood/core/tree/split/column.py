@@ -11,14 +11,15 @@ from eigenwood.core.tree.split.absolute_error import bin_costs, cut_costs, cut_m
 from eigenwood.core.tree.split.candidates import key_of
 from eigenwood.core.tree.split.categories import multiway_cost, sort_categories
 from eigenwood.core.tree.split.histogram import (
-    add_up_amounts,
     add_up_classes,
+    add_up_targets,
     bins_of_rows,
     cleared,
     code_of,
     ordered_sparse_bins,
 )
 from eigenwood.core.tree.split.histogram_scan import (
+    HistogramColumn,
     best_cut_of_histogram,
     best_cut_of_sums,
     is_unconstrained,
@@ -26,12 +27,13 @@ from eigenwood.core.tree.split.histogram_scan import (
 )
 from eigenwood.core.tree.split.sizes import FEW_ROWS, SPREAD, is_summed
 from eigenwood.core.tree.split.sorted_rows import (
+    SortedColumn,
     best_cut_of_sorted_rows,
     number_count,
     order_by_counting,
     order_by_insertion,
 )
-from eigenwood.core.tree.types import CATEGORY, ColumnSplit, no_column_split
+from eigenwood.core.tree.types import CATEGORY, BinOrder, ColumnSplit, RowTargets, no_column_split
 
 
 @njit(error_model="numpy")
@@ -45,10 +47,11 @@ def absolute_costs(own, bins, n_bins, ranks, ordered, y, weights, sign, last_goe
 
 
 @njit_refcount
-def best_cut_of_bins(
-    codes, features, sample, candidate, feature, sums, bins, n_bins, total, starts, params, sign, node, logs, left
-):
-    """Return the best cut of a column whose rows are added up."""
+def best_cut_of_bins(table, sample, candidate, feature, order, rules):
+    """Return the best cut of a column whose rows are added up; its bins are put in ``order``."""
+    codes, features = table
+    sums, bins, n_bins, total = order.sums, order.bins, order.n_bins, order.total
+    params, node, starts, sign = rules.params, rules.stats, rules.starts, rules.sign
     classifying, unit, no_costs = is_classifying(params.criterion), sample.weights.size == 0, np.empty(0)
     first_code = codes.start[candidate] if candidate < codes.feature.size else -1
     bin_of_code, sparse_code, common = codes.bin_of_code, codes.sparse_code, features.common[feature]
@@ -90,38 +93,20 @@ def best_cut_of_bins(
         right_costs = absolute_costs(own, bins, n_bins, ranks, ordered, y, weights, sign, right)
         if has_missing:
             left_costs = absolute_costs(own, bins, n_bins, ranks, ordered, y, weights, sign, left_too)
-    found, place, side = best_cut_of_sums(
-        sums,
-        bins,
-        n_bins,
-        has_missing,
-        place,
-        draw,
-        right_costs,
-        left_costs,
-        total,
-        sample.rows.size,
-        starts,
-        params,
-        sign,
-        node,
-        logs,
-        unit,
-        left,
-    )
+    known_costs = right_costs, left_costs
+    found, place, side = best_cut_of_sums(order, sample.rows.size, has_missing, place, draw, known_costs, rules, unit)
     if place < 0:
         return no_column_split()
     return ColumnSplit(found, place, bins[place], bins[place + 1], side)
 
 
 @njit_inline
-def best_cut_of_column(
-    codes, columns, at, rows, features, sample, candidate, feature, total, starts, params, sign, node, logs, ws
-):
-    """Return the best cut of a column whose codes are all stored, and how many bins the workspace has of it. They are
-    those of the ``rows`` in line ``at`` of the ``columns``.
-    """
-    class_codes, y, weights = sample.class_codes, sample.y, sample.weights
+def best_cut_of_column(table, column, sample, candidate, feature, total, rules, ws):
+    """Return the best cut of a column whose codes are all stored, and how many bins the workspace has of it."""
+    codes, features = table
+    columns, at, rows = column
+    params, starts, sign = rules.params, rules.starts, rules.sign
+    targets = RowTargets(sample.class_codes, sample.y, sample.weights)
     first, n_rows = codes.start[candidate], sample.rows.size
     sums, bits, bins, keys, places = ws.sums, ws.bits, ws.bins, ws.order.keys, ws.order.places
     n_codes, missing = codes.start[candidate + 1] - first, features.missing[feature]
@@ -129,10 +114,10 @@ def best_cut_of_column(
     ordered = has_exact_row_updates(params.criterion, params.integer_weights, starts.size - 1) and not params.at_random
     plain = ordered and is_number and missing < 0 and is_unconstrained(params, sign)
     if plain and n_codes * total.size <= SPREAD * n_rows:
+        summed = HistogramColumn(columns, codes.by_row[:0], at, n_codes, rows, rows, n_rows)
         found, below, above, side = best_cut_of_histogram(
-            columns, codes.by_row[:0], at, n_codes, rows, rows, n_rows, class_codes, y, weights, total,
-            ws.left, ws.flat, node, params.criterion, logs,
-        )  # fmt: skip
+            summed, targets, total, ws.left, ws.flat, rules.stats, params.criterion, rules.logs
+        )
         cut, n_bins = ColumnSplit(found, -1, below, above, side), 0
     elif ordered and is_number and not is_summed(n_codes, n_rows, total.size):
         if n_rows <= FEW_ROWS:
@@ -142,34 +127,31 @@ def best_cut_of_column(
         n_numbers = n_rows
         if missing >= 0 and codes.bin_of_code[first + keys[n_rows - 1]] == missing:
             n_numbers = number_count(keys, n_rows, keys[n_rows - 1])
-        found, j, side = best_cut_of_sorted_rows(
-            keys, places, n_rows, n_numbers, class_codes, y, weights, total, ws.left, ws.order.cuts, params, node,
-            sign, logs,
-        )  # fmt: skip
+        in_order = SortedColumn(keys, places, n_rows, n_numbers, ws.order.cuts)
+        found, j, side = best_cut_of_sorted_rows(in_order, targets, total, ws.left, rules)
         cut = ColumnSplit(found, -1, np.int64(keys[j]), np.int64(keys[j + 1]), side) if j >= 0 else no_column_split()
         n_bins = 0
     else:
         if is_classifying(params.criterion):
-            add_up_classes(columns, at, rows, class_codes, weights, starts, sums, bits)
+            add_up_classes(columns, at, rows, targets.class_codes, targets.weights, starts, sums, bits)
         else:
-            add_up_amounts(columns, at, rows, y, weights, sums, bits)
+            add_up_targets(columns, at, rows, targets.y, targets.weights, sums, bits)
         n_bins = taken_out(bits, word_count(n_codes), bins)
-        cut = best_cut_of_bins(
-            codes, features, sample, candidate, feature, sums, bins, n_bins, total, starts, params, sign, node, logs,
-            ws.left,
-        )  # fmt: skip
+        cut = best_cut_of_bins(table, sample, candidate, feature, BinOrder(sums, bins, n_bins, total, ws.left), rules)
         cleared(sums, bins, n_bins)
     return cut, n_bins
 
 
 @njit_inline
-def best_cut_of_sparse_bins(codes, features, sample, candidate, feature, total, starts, params, sign, node, logs, ws):
+def best_cut_of_sparse_bins(table, sample, candidate, feature, total, rules, ws):
     """Return the best cut of a sparse column, whose rows are added up already, and how many bins it has."""
+    codes, features = table
+    params, starts, logs = rules.params, rules.starts, rules.logs
     sums, sparse_bins, group = ws.sparse.sums, ws.sparse.present, ws.sparse.group
     n_sparse_bins = codes.sparse_feature.size
     first, last = group[candidate - codes.feature.size], group[candidate - codes.feature.size + 1]
     sparse_bin, common, n_bins = sparse_bins[first], features.common[feature], 0
-    free = is_unconstrained(params, sign) and not params.at_random and is_classifying(params.criterion)
+    free = is_unconstrained(params, rules.sign) and not params.at_random and is_classifying(params.criterion)
     if free and last - first == 1 and features.kind[feature] != CATEGORY and features.missing[feature] < 0:
         # a column of two values: nothing to put in order
         found, rare_first = (
@@ -182,10 +164,7 @@ def best_cut_of_sparse_bins(codes, features, sample, candidate, feature, total, 
     else:
         n_rows, bins = sample.rows.size, ws.bins
         n_bins = ordered_sparse_bins(sparse_bins, first, last, codes.sparse_code, common, n_rows, total, sums, bins)
-        cut = best_cut_of_bins(
-            codes, features, sample, candidate, feature, sums, bins, n_bins, total, starts, params, sign, node, logs,
-            ws.left,
-        )  # fmt: skip
+        cut = best_cut_of_bins(table, sample, candidate, feature, BinOrder(sums, bins, n_bins, total, ws.left), rules)
     return cut, n_bins
 
 

@@ -14,7 +14,7 @@ NO_GAP = -1.0  # it was not measured
 
 
 class NodeColumns(NamedTuple):
-    """From what the columns of a node are read: of a large node the table itself, of a small one what was gathered."""
+    """Where the columns of a node are read: a large node's in the table, a small node's in what was gathered."""
 
     codes: NamedTuple
     features: NamedTuple

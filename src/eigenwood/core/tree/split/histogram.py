@@ -53,8 +53,8 @@ def add_up_classes(columns, at, rows, class_codes, weights, starts, sums, bits):
 
 
 @njit_no_refcount
-def add_up_amounts(columns, at, rows, y, weights, sums, bits):
-    """Add the weights and weighted amounts of the rows of a node up by the codes of column ``at``."""
+def add_up_targets(columns, at, rows, y, weights, sums, bits):
+    """Add the weights and weighted y of the rows of a node up by the codes of column ``at``."""
     n_outputs = y.shape[1]
     for i in range(rows.size):
         code = columns[at, rows[i]]

@@ -20,6 +20,8 @@ value, is added up and passed in one go (``best_cut_of_histogram``): this is the
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
@@ -60,14 +62,27 @@ def is_unconstrained(params, sign):
     return params.min_samples_leaf == 1 and params.min_weight_leaf == 0.0 and sign == 0
 
 
+class HistogramColumn(NamedTuple):
+    """The codes of the first rows of a node in one column, to be added up."""
+
+    columns: np.ndarray  # (n_columns, n_rows) a table by column …
+    table: np.ndarray  # … or, if this is not empty, (n, n_columns) one of the rows at hand
+    at: int  # which column
+    width: int  # how many codes it has
+    rows: np.ndarray  # the rows in ``columns``
+    own: np.ndarray  # the same rows in ``table``
+    n_rows: int
+
+
 @njit_no_refcount
-def best_class_cut(sums, order, first, last, left, total, node, starts, params, sign, unit, logs):
-    """Return the least cost of a cut after one of the places ``first`` to ``last`` of ``order``, its second cost (0 if
+def best_class_cut(order, first, last, rules, unit):
+    """Return the least cost of a cut after one of the places ``first`` to ``last`` of the bins, its second cost (0 if
     there is none) and that place.
 
-    ``left`` are the sums of what goes left in any case, followed by its rows and all rows; it is overwritten.
-    ``logs`` has x log₂ x of whole numbers, or is empty.
+    What goes left in any case stands in ``order.left``, which is overwritten. ``unit`` says that all weights are 1.
     """
+    sums, bins, total, left = order.sums, order.bins, order.total, order.left
+    params, node, starts, sign, logs = rules.params, rules.stats, rules.starts, rules.sign, rules.logs
     criterion, n_sums = params.criterion, total.size
     lower, upper, min_samples_leaf, min_weight = node.lower, node.upper, params.min_samples_leaf, params.min_weight_leaf
     free, tie, second_tie = is_unconstrained(params, sign), tie_of(node), second_tie_of(node, criterion)
@@ -76,12 +91,12 @@ def best_class_cut(sums, order, first, last, left, total, node, starts, params, 
     n_outputs = starts.size - 1
     left_weight = right_weight = 0.0
     for p in range(last + 1):
-        line, found = order[p], 0.0
-        n_left += sums[line, n_sums]
+        own_bin, found = bins[p], 0.0
+        n_left += sums[own_bin, n_sums]
         for o in range(n_outputs):
             left_weight = right_weight = left_part = right_part = 0.0
             for k in range(starts[o], starts[o + 1]):
-                a = left[k] + sums[line, k]
+                a = left[k] + sums[own_bin, k]
                 b = total[k] - a
                 left[k] = a
                 left_weight += a
@@ -111,11 +126,13 @@ def best_class_cut(sums, order, first, last, left, total, node, starts, params, 
 
 
 @njit_no_refcount
-def best_amount_cut(sums, order, first, last, left, total, node, params, sign, known_costs):
-    """Return the least cost of a cut of amounts, its second cost and its place.
+def best_regression_cut(order, first, last, rules, known_costs):
+    """Return the least cost of a cut for a regression criterion, its second cost and its place.
 
     ``known_costs`` are those of all cuts for the absolute error, and empty otherwise.
     """
+    sums, bins, total, left = order.sums, order.bins, order.total, order.left
+    params, node, sign = rules.params, rules.stats, rules.sign
     criterion, n_outputs = params.criterion, total.size - 1
     costs, lefts, rights = known_costs
     lower, upper, min_samples_leaf, min_weight = node.lower, node.upper, params.min_samples_leaf, params.min_weight_leaf
@@ -123,10 +140,10 @@ def best_amount_cut(sums, order, first, last, left, total, node, params, sign, k
     best, least_second, place = np.inf, 0.0, -1
     n_left, n_all = left[1 + n_outputs], left[2 + n_outputs]
     for p in range(last + 1):
-        line = order[p]
-        n_left += sums[line, 1 + n_outputs]
+        own_bin = bins[p]
+        n_left += sums[own_bin, 1 + n_outputs]
         for k in range(1 + n_outputs):
-            left[k] += sums[line, k]
+            left[k] += sums[own_bin, k]
         a = left[0]
         b = total[0] - a
         found = costs[p] if costs.size > 0 else 0.0
@@ -167,32 +184,17 @@ def random_place(order, n_numbers, first_code, bin_of_code, sparse_code, common,
 
 
 @njit_no_refcount
-def best_cut_of_sums(
-    sums,
-    order,
-    n_order,
-    has_missing,
-    at,
-    draw,
-    right_costs,
-    left_costs,
-    total,
-    n_rows,
-    starts,
-    params,
-    sign,
-    node,
-    logs,
-    unit,
-    left,
-):
+def best_cut_of_sums(order, n_rows, has_missing, at, draw, known_costs, rules, unit):
     """Return the cost, the place and the side of the missing values of one feature's best cut.
 
-    ``at`` is the only place to be looked at, or -1. The missing values are the last line of ``order``; they go right,
-    then left, or as a random bit says. ``right_costs`` and ``left_costs`` are for the absolute error.
+    ``at`` is the only place to be looked at, or -1. The missing values are the last bin; they go right, then left, or
+    as a random bit says. ``known_costs`` are for the absolute error, with the missing values right and left.
     """
+    sums, bins, n_bins, total, left = order
+    params, node = rules.params, rules.stats
+    right_costs, left_costs = known_costs
     classifying, n_sums = is_classifying(params.criterion), total.size
-    first, last, first_side, last_side = 0, n_order - 2, 0, int(has_missing and n_order > 2)
+    first, last, first_side, last_side = 0, n_bins - 2, 0, int(has_missing and n_bins > 2)
     if at >= 0:
         first = last = at
         first_side = last_side = int(draw & ONE) if last_side == 1 else 0
@@ -200,39 +202,34 @@ def best_cut_of_sums(
     tie, second_tie = tie_of(node), second_tie_of(node, params.criterion)
     for side in range(first_side, last_side + 1):
         for k in range(n_sums + 1):
-            left[k] = sums[order[n_order - 1], k] if side == 1 else 0.0
+            left[k] = sums[bins[n_bins - 1], k] if side == 1 else 0.0
         left[n_sums + 1] = n_rows
         if side == 1:
-            last = min(last, n_order - 3)
+            last = min(last, n_bins - 3)
         if classifying:
-            found, second, cut = best_class_cut(
-                sums, order, first, last, left, total, node, starts, params, sign, unit, logs
-            )
+            found, second, cut = best_class_cut(order, first, last, rules, unit)
         elif side == 1:
-            found, second, cut = best_amount_cut(sums, order, first, last, left, total, node, params, sign, left_costs)
+            found, second, cut = best_regression_cut(order, first, last, rules, left_costs)
         else:
-            found, second, cut = best_amount_cut(sums, order, first, last, left, total, node, params, sign, right_costs)
+            found, second, cut = best_regression_cut(order, first, last, rules, right_costs)
         if side == first_side or is_less(found, second, best, least_second, tie, second_tie):
             best, least_second, place, missing_left = found, second, cut, side if has_missing else -1
     return best, place, missing_left
 
 
 @njit_no_refcount
-def best_cut_of_histogram(
-    columns, table, at, width, rows, own, n, class_codes, y, weights, total, left, sums, node, criterion, logs
-):
+def best_cut_of_histogram(column, targets, total, left, sums, node, criterion, logs):
     """Return the least cost of a cut, the codes on both sides of it (equal ones if the column does not vary), and -1
-    for the side of missing rows. The column has ``width`` codes; ``sums`` are all zero before and after. Codes are read
-    from the ``table`` of the rows at hand, where they are ``own``, or from the ``columns`` if that is empty.
+    for the side of missing rows. ``sums`` are all zero before and after.
     """
-    n_sums, tie = total.size, tie_of(node)
+    n_sums, tie, width = total.size, tie_of(node), column.width
     if criterion == SQUARED_ERROR:
-        add_amounts(columns, table, at, rows, own, n, y, weights, sums)
+        add_targets(column, targets, sums)
     else:
-        add_classes(columns, table, at, rows, own, n, class_codes, weights, n_sums, sums)
+        add_classes(column, targets, n_sums, sums)
     first, last = next_code(sums, 0, width, n_sums), last_code(sums, width, n_sums)
     if criterion == SQUARED_ERROR:
-        cost, place = summed_amounts(sums, first, last, node.weight, total[1], tie)
+        cost, place = summed_targets(sums, first, last, node.weight, total[1], tie)
     elif criterion == GINI and n_sums == 2:
         cost, place = summed_pair(sums, first, last, total[0], total[1], tie)
     else:
@@ -244,9 +241,12 @@ def best_cut_of_histogram(
 
 
 @njit_no_refcount
-def add_amounts(columns, table, at, rows, own, n, y, weights, sums):
-    """Add weights and weighted amounts up by code."""
-    for i in range(n):
+def add_targets(column, targets, sums):
+    """Add weights and weighted y up by code."""
+    columns, table, at, rows, own, y, weights = (
+        column.columns, column.table, column.at, column.rows, column.own, targets.y, targets.weights,
+    )  # fmt: skip
+    for i in range(column.n_rows):
         c = np.uint64(2 * code_at(columns, table, at, rows[i], own[i]))
         weight = weights[i] if weights.size > 0 else 1.0
         sums[c] += weight
@@ -254,9 +254,11 @@ def add_amounts(columns, table, at, rows, own, n, y, weights, sums):
 
 
 @njit_no_refcount
-def add_classes(columns, table, at, rows, own, n, class_codes, weights, n_classes, sums):
+def add_classes(column, targets, n_classes, sums):
     """Add the weights of the classes up by code."""
-    for i in range(n):
+    columns, table, at, rows, own = column.columns, column.table, column.at, column.rows, column.own
+    class_codes, weights = targets.class_codes, targets.weights
+    for i in range(column.n_rows):
         code = code_at(columns, table, at, rows[i], own[i])
         # without a sign: Numba need not ask whether a place is counted from the end
         sums[np.uint64(n_classes * code + class_codes[i, 0])] += weights[i] if weights.size > 0 else 1.0
@@ -281,7 +283,7 @@ def last_code(sums, width, n_sums):
 
 
 @njit_no_refcount
-def summed_amounts(sums, first, last, weight, total, tie):
+def summed_targets(sums, first, last, weight, total, tie):
     """Return the least cost of a cut, and the last code on the left of it."""
     best, bar, place, a, x = np.inf, np.inf, first, 0.0, 0.0
     for c in range(first, last):

@@ -10,13 +10,11 @@ They are added up from the last branch to the first, so that the work grows with
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from eigenwood.compiling import njit, njit_refcount
 from eigenwood.core.sorting import sorted_order
-from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, HALF, POISSON, cost
+from eigenwood.core.tree.criteria import ABSOLUTE_ERROR, HALF, SQUARED_ERROR, cost, deviation
 from eigenwood.core.tree.split.absolute_error import absolute_error, add, first_above
 
 
@@ -41,7 +39,7 @@ def heaviest_branch(weights, rows, ends):
 
 @njit_refcount
 def write_class_rests(target, rows, ends, criterion, span, value, impurity, weight):
-    """Write the shares of the classes, the impurity and the weight of the rests; that of rest p is line p - 1."""
+    """Write the shares of the classes, the impurity and the weight of the rests; that of rest p is row p - 1."""
     starts, n_rests = target.starts, weight.size
     sums = np.zeros(starts[-1])
     for p in range(n_rests + 1, 0, -1):
@@ -62,8 +60,8 @@ def write_class_rests(target, rows, ends, criterion, span, value, impurity, weig
 
 
 @njit_refcount
-def write_amount_rests(target, rows, ends, criterion, span, value, impurity, weight):
-    """Write the means or medians of the amounts of the rests, how far they are from these, and the weights."""
+def write_regression_rests(target, rows, ends, criterion, span, value, impurity, weight):
+    """Write the means or medians of y of the rests, how far they are from these, and the weights."""
     n_rests, n_outputs = weight.size, target.y.shape[1]
     middles, spreads, n_pure = np.empty(n_rests + 2), np.empty(n_rests + 2), np.zeros(n_rests, dtype=np.int64)
     impurity[:] = 0.0
@@ -94,12 +92,12 @@ def write_amount_rests(target, rows, ends, criterion, span, value, impurity, wei
 
 @njit(error_model="numpy")
 def write_means(y, weights, ends, criterion, means, spreads):
-    """Write the mean of each rest and its squared error (or Poisson's), joined from those of its branches.
+    """Write the mean of each rest and its impurity, joined from those of its branches.
 
-    Means are counted from one of the amounts, and squares are taken around the mean of a branch and between two means:
-    so nothing is lost in the difference of large sums.
+    Deviations are taken from the mean of a branch and between two means, and squares of y counted from one of
+    them: so nothing is lost in the difference of large sums.
     """
-    total, mean, spread, base = 0.0, 0.0, 0.0, 0.0 if criterion == POISSON else y[-1]
+    total, mean, spread, base = 0.0, 0.0, 0.0, y[-1] if criterion == SQUARED_ERROR else 0.0
     for p in range(ends.size - 2, 0, -1):
         own, own_mean, own_spread = 0.0, 0.0, 0.0
         for i in range(ends[p], ends[p + 1]):
@@ -107,38 +105,33 @@ def write_means(y, weights, ends, criterion, means, spreads):
             own_mean += weight_at(weights, i) * (y[i] - base)
         own_mean /= own
         for i in range(ends[p], ends[p + 1]):
-            rest = y[i] - base - own_mean
-            own_spread += weight_at(weights, i) * (over(y[i], own_mean) if criterion == POISSON else rest * rest)
+            own_spread += weight_at(weights, i) * deviation(y[i] - base, own_mean, criterion)
         both, apart = total + own, own_mean - mean
         joined = mean + own / both * apart if total > 0.0 else own_mean
-        if criterion == POISSON:
-            spread += own_spread + total * over(mean, joined) + own * over(own_mean, joined)
-        else:
+        if criterion == SQUARED_ERROR:
             spread += own_spread + total * (own / both) * apart * apart
+        else:
+            spread += (
+                own_spread + total * deviation(mean, joined, criterion) + own * deviation(own_mean, joined, criterion)
+            )
         total, mean = both, joined
         means[p], spreads[p] = base + mean, spread / total
 
 
 @njit(error_model="numpy")
-def over(amount, mean):
-    """Return y log(y / mean)."""
-    return amount * math.log(amount / mean) if amount > 0.0 else 0.0
-
-
-@njit(error_model="numpy")
 def write_medians(y, weights, ends, medians, spreads):
-    """Write the median of each rest and its absolute error, from Fenwick trees (see ``absolute``)."""
+    """Write the median of each rest and its absolute error, from Fenwick trees (see ``absolute_error.py``)."""
     by_size, n = sorted_order(y), y.size
     ranks, ordered = np.empty(n, dtype=np.int64), np.empty((n, 1))
     for i in range(n):
         ranks[by_size[i]] = i
         ordered[i, 0] = y[by_size[i]] - y[by_size[n // 2]]
-    weight_tree, amount_tree, total = np.zeros(n + 1), np.zeros(n + 1), 0.0
+    weight_tree, y_tree, total = np.zeros(n + 1), np.zeros(n + 1), 0.0
     for p in range(ends.size - 2, 0, -1):
         for i in range(ends[p], ends[p + 1]):
             total += weight_at(weights, i)
-            add(weight_tree, amount_tree, ranks[i], weight_at(weights, i), ordered[ranks[i], 0])
+            add(weight_tree, y_tree, ranks[i], weight_at(weights, i), ordered[ranks[i], 0])
         low = y[by_size[first_above(weight_tree, 0.5 * total * (1.0 - HALF))]]
         high = y[by_size[first_above(weight_tree, 0.5 * total * (1.0 + HALF))]]
         medians[p] = 0.5 * (low + high) if low < high else low
-        spreads[p] = absolute_error(weight_tree, amount_tree, ordered, 0) / total
+        spreads[p] = absolute_error(weight_tree, y_tree, ordered, 0) / total

@@ -8,7 +8,7 @@ from eigenwood.compiling import njit_no_refcount
 
 SMALL = 4096  # rows of a small node
 PLACE_BITS, PLACE = 12, SMALL - 1  # of a key: which row of the small node it is
-AT_A_TIME, FEW_AT_A_TIME = 32, 8  # so many costs of amounts, and of classes, are computed together
+AT_A_TIME, FEW_AT_A_TIME = 32, 8  # so many costs for regression, and for classes, are computed together
 SPREAD = 4  # sums for each row, up to which rows are added up
 TURN, AHEAD = 64, 8  # candidates that are looked at together, and rows that are asked for before they are read
 VERY_FEW, FEW, LANES = 8, 64, 16  # so few rows are ordered by insertion, and by counting

@@ -10,6 +10,8 @@ insertion, many by counting) and go from right to left one by one; the parts of 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from eigenwood.compiling import njit_no_refcount
@@ -29,6 +31,16 @@ from eigenwood.core.tree.split.sizes import FEW_BITS, FEW_ROWS
 
 # of a cut: what lies left of it (all, its part of the impurity, the second class), what it costs, and where it is
 WEIGHT, PART, RIGHT_PART, SECOND, COST, PLACE = range(6)
+
+
+class SortedColumn(NamedTuple):
+    """The rows of a node in the order of their codes in one column, those with a missing number last."""
+
+    keys: np.ndarray  # the codes …
+    places: np.ndarray  # … and the places of their rows
+    n_rows: int
+    n_numbers: int  # rows with a number
+    cuts: np.ndarray  # (6, n_rows) room for the cuts: WEIGHT … PLACE
 
 
 @njit_no_refcount
@@ -79,79 +91,55 @@ def number_count(keys, n_rows, missing_key):
 
 
 @njit_no_refcount
-def best_cut_of_sorted_rows(
-    keys, places, n_rows, n_numbers, class_codes, y, weights, total, left, cuts, params, node, sign, logs
-):
+def best_cut_of_sorted_rows(column, targets, total, left, rules):
     """Return the least cost of a cut, the place of the last number that goes left, and the side of the missing rows."""
-    n_missing, missing_left = n_rows - n_numbers, -1
-    best, place = cut_of_order(
-        keys, places, n_rows, n_numbers, 0, class_codes, y, weights, total, left, cuts, params, node, sign, logs
-    )
+    n_missing, missing_left = column.n_rows - column.n_numbers, -1
+    best, place = cut_of_order(column, 0, targets, total, left, rules)
     if n_missing > 0:
         missing_left = 0
-        if keys[0] != keys[n_numbers - 1]:
-            found, at = cut_of_order(
-                keys, places, n_rows, n_numbers, n_missing, class_codes, y, weights, total, left, cuts, params,
-                node, sign, logs,
-            )  # fmt: skip
-            if found < best - tie_of(node):
+        if column.keys[0] != column.keys[column.n_numbers - 1]:
+            found, at = cut_of_order(column, n_missing, targets, total, left, rules)
+            if found < best - tie_of(rules.stats):
                 best, place, missing_left = found, at, 1
     return best, place, missing_left
 
 
 @njit_no_refcount
-def cut_of_order(
-    keys,
-    places,
-    n_rows,
-    n_numbers,
-    n_first,
-    class_codes,
-    y,
-    weights,
-    total,
-    left,
-    cuts,
-    params,
-    node,
-    sign,
-    logs,
-):
+def cut_of_order(column, n_first, targets, total, left, rules):
     """Return the least cost of a cut and its place, when the last ``n_first`` rows go left before all others.
 
     The rows are passed once for the sums and parts of each cut; the costs, with their divisions, are then computed
     for many cuts at a time.
     """
+    n_rows, n_numbers, cuts = column.n_rows, column.n_numbers, column.cuts
+    params, node, sign, logs = rules.params, rules.stats, rules.sign, rules.logs
     criterion, pair = params.criterion, params.criterion == GINI and total.size == 2
     # the last number is cut off only from missing ones on the other side
     n_cuts = n_numbers if n_first == 0 and n_numbers < n_rows else n_numbers - 1
     if criterion == SQUARED_ERROR:
-        n = pass_amounts(keys, places, n_numbers, n_first, n_cuts, y, weights, cuts)
-        write_amount_costs(cuts, n, node.weight, total[1])
+        n = pass_targets(column, n_first, n_cuts, targets)
+        write_regression_costs(cuts, n, node.weight, total[1])
     elif pair:
-        n = pass_pair(keys, places, n_numbers, n_first, n_cuts, class_codes, weights, cuts)
+        n = pass_pair(column, n_first, n_cuts, targets)
         write_pair_costs(cuts, n, total[0], total[1])
     else:
-        n = pass_classes(
-            keys, places, n_numbers, n_first, n_cuts, class_codes, weights, total, left, cuts, criterion, logs
-        )
+        n = pass_classes(column, n_first, n_cuts, targets, total, left, criterion, logs)
         write_class_costs(cuts, n, node.weight, criterion, logs)
     free, tie, best, place = is_unconstrained(params, sign), tie_of(node), np.inf, -1
     valued = PART if criterion == SQUARED_ERROR or pair else SECOND
     for p in range(n):
         if cuts[COST, p] < best - tie:
             j = int(cuts[PLACE, p])
-            if not free and not is_allowed(
-                cuts[WEIGHT, p], cuts[valued, p], n_first + j + 1, n_rows, total, params, node, sign
-            ):
+            if not free and not is_allowed(cuts[WEIGHT, p], cuts[valued, p], n_first + j + 1, n_rows, total, rules):
                 continue
             best, place = cuts[COST, p], j
     return best, place
 
 
 @njit_no_refcount
-def is_allowed(left_weight, left_sum, n_left, n_rows, total, params, node, sign):
+def is_allowed(left_weight, left_sum, n_left, n_rows, total, rules):
     """Return whether both sides of a cut are large enough and their values (of the second class) in the right order."""
+    params, node, sign = rules.params, rules.stats, rules.sign
     right_weight = node.weight - left_weight
     if n_left < params.min_samples_leaf or n_rows - n_left < params.min_samples_leaf:
         return False
@@ -170,8 +158,10 @@ def is_cut(keys, j, n_numbers, step, n_first):
 
 
 @njit_no_refcount
-def pass_amounts(keys, places, n_numbers, n_first, n_cuts, y, weights, cuts):
-    """Write the weight and the weighted amounts on the left of each cut, and return their number."""
+def pass_targets(column, n_first, n_cuts, targets):
+    """Write the weight and the weighted y on the left of each cut, and return their number."""
+    keys, places, _, n_numbers, cuts = column
+    y, weights = targets.y, targets.weights
     n, left_weight, left_part = 0, 0.0, 0.0
     for step in range(n_first + n_cuts):
         j = n_numbers + step if step < n_first else step - n_first
@@ -184,8 +174,10 @@ def pass_amounts(keys, places, n_numbers, n_first, n_cuts, y, weights, cuts):
 
 
 @njit_no_refcount
-def pass_pair(keys, places, n_numbers, n_first, n_cuts, class_codes, weights, cuts):
+def pass_pair(column, n_first, n_cuts, targets):
     """Write the weight and that of the second class on the left of each cut, and return their number."""
+    keys, places, _, n_numbers, cuts = column
+    class_codes, weights = targets.class_codes, targets.weights
     n, left_weight, left_part = 0, 0.0, 0.0
     for step in range(n_first + n_cuts):
         j = n_numbers + step if step < n_first else step - n_first
@@ -198,8 +190,10 @@ def pass_pair(keys, places, n_numbers, n_first, n_cuts, class_codes, weights, cu
 
 
 @njit_no_refcount
-def pass_classes(keys, places, n_numbers, n_first, n_cuts, class_codes, weights, total, left, cuts, criterion, logs):
+def pass_classes(column, n_first, n_cuts, targets, total, left, criterion, logs):
     """Write the weight and the parts of both sides of each cut, and return their number."""
+    keys, places, _, n_numbers, cuts = column
+    class_codes, weights = targets.class_codes, targets.weights
     n, left_weight, left_part, right_part = 0, 0.0, 0.0, 0.0
     for k in range(total.size):
         left[k] = 0.0
@@ -225,8 +219,8 @@ def pass_classes(keys, places, n_numbers, n_first, n_cuts, class_codes, weights,
 
 
 @njit_no_refcount
-def write_amount_costs(cuts, n, weight, total):
-    """Write what the cuts of amounts cost."""
+def write_regression_costs(cuts, n, weight, total):
+    """Write what the cuts cost by the squared error."""
     for p in range(n):
         a, x = cuts[WEIGHT, p], cuts[PART, p]
         cuts[COST, p] = squared_sides(x, a, total - x, weight - a)

@@ -23,10 +23,10 @@ from eigenwood.core.tree.criteria import (
     part_with,
     squared_sides,
     tie_of,
-    write_amount_costs,
     write_entropy_costs,
     write_gini_costs,
     write_pair_costs,
+    write_regression_costs,
     x_log_x,
 )
 from eigenwood.core.tree.split.gap import leaves_nothing
@@ -77,7 +77,7 @@ def cut_numbers(keys, limits, targets, total, stats, cuts):
     """Return the least cost of a cut of a regression target, and its place; ``total`` is the sum of its residuals."""
     lefts, parts, costs, weight, n = cuts.lefts, cuts.parts, cuts.costs, stats.weight, limits.last
     write_lefts(keys, n, targets.weighted_residuals, targets.weights, 0, lefts, parts)
-    if write_amount_costs(lefts, parts, padded(n, AT_A_TIME), n, weight, total, costs) > 0:
+    if write_regression_costs(lefts, parts, padded(n, AT_A_TIME), n, weight, total, costs) > 0:
         for j in range(n):
             if lefts[j] != 0.0:
                 costs[j] = squared_sides(parts[j], lefts[j], total - parts[j], weight - lefts[j])
@@ -113,10 +113,10 @@ def cut_classes(keys, n, skipped, limits, targets, total, stats, criterion, logs
         rest = part_with(rest, total[k] - left[k], criterion, logs)
     keys, last = keys[skipped:], limits.last - skipped
     if criterion == GINI:
-        pass_classes(keys, last, class_codes, weights, total, left, a, part, rest, lefts, parts, rests)
+        pass_classes(keys, last, targets, total, (a, part, rest), cuts)
         write_gini_costs(lefts, parts, rests, padded(last, FEW_AT_A_TIME), weight, costs)
     else:
-        pass_entropies(keys, last, class_codes, weights, total, left, a, part + rest, logs, lefts, parts)
+        pass_entropies(keys, last, targets, total, (a, part + rest), logs, cuts)
         write_entropy_costs(lefts, parts, last, weight, logs, costs)
     limits = CutLimits(max(limits.first - skipped, 0), last, limits.min_weight)
     cost, place = least_cut(limits, weight, tie_of(stats), lefts, costs)
@@ -136,8 +136,14 @@ def write_left(keys, n, skipped, class_codes, weights, total, left):
 
 
 @njit_no_refcount
-def pass_classes(keys, last, class_codes, weights, total, left, a, part, rest, lefts, parts, rests):
-    """Write the weight on the left of each cut, and the sum of the squared weights of the classes on both sides."""
+def pass_classes(keys, last, targets, total, begun, cuts):
+    """Write the weight on the left of each cut, and the sum of the squared weights of the classes on both sides.
+
+    ``begun`` has the same before the first cut; ``cuts.left`` has the weights of the classes.
+    """
+    class_codes, weights, left = targets.class_codes, targets.weights, cuts.left
+    lefts, parts, rests = cuts.lefts, cuts.parts, cuts.rests
+    a, part, rest = begun
     for j in range(last):
         p = keys[j] & PLACE
         k, w = class_codes[p], weights[p]
@@ -150,8 +156,14 @@ def pass_classes(keys, last, class_codes, weights, total, left, a, part, rest, l
 
 
 @njit_no_refcount
-def pass_entropies(keys, last, class_codes, weights, total, left, a, both, logs, lefts, parts):
-    """Write the weight on the left of each cut, and Σ x log x of the classes on both sides together."""
+def pass_entropies(keys, last, targets, total, begun, logs, cuts):
+    """Write the weight on the left of each cut, and Σ x log x of the classes on both sides together.
+
+    ``begun`` has the same before the first cut; ``cuts.left`` has the weights of the classes.
+    """
+    class_codes, weights, left = targets.class_codes, targets.weights, cuts.left
+    lefts, parts = cuts.lefts, cuts.parts
+    a, both = begun
     for j in range(last):
         p = keys[j] & PLACE
         k, w = class_codes[p], weights[p]
@@ -216,7 +228,7 @@ def best_cut_of_sorted_columns(order, constant, feature_keys, start, n, targets,
         n_all += n_cuts
     if n_all == 0:
         return np.inf, NONE, 0
-    if write_amount_costs(lefts, parts, padded(n_all, AT_A_TIME), n_all, stats.weight, total, costs) > 0:
+    if write_regression_costs(lefts, parts, padded(n_all, AT_A_TIME), n_all, stats.weight, total, costs) > 0:
         return np.inf, UNCLEAR, 0
     least = least_of(costs, n_all)
     if leaves_nothing(least, stats, tie):
