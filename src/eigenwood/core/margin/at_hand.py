@@ -58,6 +58,7 @@ def at_hand_steps(
     n_columns = 0 if factor is None else factor.shape[1]
     from_within = np.array([interior_work(dual.target.size, n_columns) for dual in duals])
     most_members = min(rule.most_members, MOST_MEMBERS)
+    yield step_of(stacked, standing, most, whole=len(duals) == 1, last=False)
     while not last:
         todo = np.flatnonzero(standing.status == OPEN)
         effort = Effort(rule.tol, rule.max_steps, most_members, CALL_WORK / todo.size)

@@ -80,6 +80,9 @@ def solve_problem(K, problems, standing, number, effort):
     epsilon, tol, slices = problems.epsilon, effort.tol, problems.slices[number]
     places = places_of(slices)
     work = on_pairs = on_faces = 0.0
+    is_begun = standing.n_rounds[number] == 0 and beta.any()  # elsewhere: the best point of that face is near
+    if is_begun:
+        on_pairs = solving_work(free_variables(beta, low, high, epsilon).size, beta.size)
     before = np.empty(0, np.int64)
     while work < effort.most_work:
         members = members_of_round(errors, beta, low, high, epsilon, tol, before, effort.most_members)
@@ -94,16 +97,8 @@ def solve_problem(K, problems, standing, number, effort):
         own, own_errors, own_ridge = beta[members], errors[members], ridge[members]
         floor, ceiling = low[members], high[members]
         share, growth = SHARE, 0.0
-        for _ in range(CHUNKS):
-            most = min(CHUNK * size, effort.max_steps - standing.n_steps[number])
-            moves, grown = improve(within, own_ridge, own_errors, own, floor, ceiling, epsilon, tol, share, most)
-            standing.n_steps[number] += moves
-            growth += grown
-            on_pairs += moves * (size + MOVE_WORK)
-            if moves < most:
-                break
-            share = 0.5
-            while True:
+        for chunk in range(CHUNKS):
+            while chunk > 0 or is_begun:
                 free = free_variables(own, floor, ceiling, epsilon)
                 cost, n_pairs = solving_work(free.size, size), 1 + free.size // 2  # as many have moved, at least
                 left = effort.max_steps - standing.n_steps[number]
@@ -115,6 +110,15 @@ def solve_problem(K, problems, standing, number, effort):
                 standing.n_steps[number] += n_pairs
                 if grown <= 0.0 or free_variables(own, floor, ceiling, epsilon).size == free.size:
                     break
+            is_begun = False
+            most = min(CHUNK * size, effort.max_steps - standing.n_steps[number])
+            moves, grown = improve(within, own_ridge, own_errors, own, floor, ceiling, epsilon, tol, share, most)
+            standing.n_steps[number] += moves
+            growth += grown
+            on_pairs += moves * (size + MOVE_WORK)
+            share = 0.5
+            if moves < most:
+                break
         n_moved = add_changes(K, places, slices, members, own - beta[members], ridge, errors)
         inside = (own > floor) & (own < ceiling) & (own != 0.0)
         beta[members] = own
