@@ -11,8 +11,8 @@ The protocol:
 4. Seconds are wall clock from the start of the process to the written predictions. Ours is given them for everything up
    to the report; a rival is given them for its fit alone, since that is what its option means, and reading, importing
    and predicting come on top: who is late shows in the table of seconds, and keeps the score.
-5. Ours puts a quarter of its training rows aside for its own report and never learns from them; the rivals learn from
-   all. "ours-small-test" is the same command with --test 0.05.
+5. Ours puts a quarter of its training rows aside for its own report, and fits its model again to all of them where
+   there is time; the rivals learn from all. "ours-small-test" is the same command with --test 0.05.
 6. Where a rival refuses text or dates, they are made numbers for it (learn_rival), in its own time.
 7. Ranks are of scores rounded to four digits, ties share them; who fails is last. Who is not installed is left out.
 """

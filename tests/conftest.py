@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 # Tests run on as many workers as there are cores: more threads of BLAS would wait for each other, and burn CPU time.
@@ -27,6 +28,17 @@ NEEDS_DATA = "needs the data home"
 REQUIRED = bool(os.environ.get("EIGENWOOD_REQUIRE_DATA"))
 
 _outcomes: dict[str, int] = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Do not search for garbage among tests, neither while they are collected nor later: they all stay to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_collection_modifyitems(items):

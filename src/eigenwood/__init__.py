@@ -122,7 +122,7 @@ _HOMES = {
     "proofs.claim": ("Certificate", "Claim"),
     "validation.kernels": ("gamma_from_s", "gamma_from_sigma"),
 }
-_FOLDERS = ("data", "plots")
+_FOLDERS = ("data", "plots", "scale")
 _HOME_OF = {name: f"eigenwood.{home}" for home, names in _HOMES.items() for name in names}
 
 

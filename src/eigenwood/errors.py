@@ -27,6 +27,10 @@ class ModelFileError(InputError):
     """A model file cannot be read as a model, or a model cannot be written as a file."""
 
 
+class ClusterError(EigenwoodError, RuntimeError):
+    """The workers of a cluster, or the way to them, cannot be used."""
+
+
 class MissingExtraError(EigenwoodError, ImportError):
     """An optional package is needed and not installed."""
 

@@ -1,5 +1,6 @@
 """Blocks: the same rows in the same blocks from every source, in bounded memory."""
 
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -282,3 +283,64 @@ def test_a_column_of_dates_does_not_turn_into_numbers_further_down(tmp_path):
         path.write_text("when\n" + "2020-01-01\n" * n_dates + "7\n" * 1000)
         with pytest.raises(TableError, match=f"must hold dates; got '7' in row {n_dates + 2}"):
             list(blocks(path))
+
+
+# --- several files, and rows from the middle --------------------------------------------------------
+
+
+def write_parts(X, folder, lengths, row_group_size=37):
+    paths, start = [], 0
+    for i, length in enumerate(lengths):
+        paths.append(folder / f"part-{i}.parquet")
+        pyarrow.parquet.write_table(as_arrow(X[start : start + length]), paths[-1], row_group_size=row_group_size)
+        start += length
+    return paths
+
+
+@pytest.mark.parametrize("lengths", [(N_ROWS,), (3, 1_000), (500, 0, 503), (1, 1, 1_001)])
+def test_the_blocks_of_several_files_are_those_of_one(lengths, tmp_path):
+    X = numbers()
+    stream = blocks(write_parts(X, tmp_path, lengths), block_rows=100)
+    assert (stream.n_rows, stream.columns) == (N_ROWS, ("x0", "x1", "x2"))
+    assert [block.shape[0] for block in stream] == [100] * 10 + [3]
+    assert_array_equal(np.concatenate(list(stream)), X)
+
+
+def section_sources(X, folder):
+    return {
+        "npy": write_npy(X, folder),
+        "parquet": write_parquet(X, folder),
+        "parts": write_parts(X, folder, (500, 0, 503)),
+    }
+
+
+@pytest.mark.parametrize("name", ["npy", "parquet", "parts"])
+@given(ends=st.tuples(st.integers(0, N_ROWS), st.integers(0, N_ROWS)))
+def test_rows_are_read_from_the_middle(name, ends, tmp_path_factory):
+    X, (start, stop) = numbers(), sorted(ends)
+    source = section_sources(X, tmp_path_factory.mktemp("sections"))[name]
+    sections = pickle.loads(pickle.dumps(blocks(source, columns=["x2", "x0"]).sections))
+    pieces = list(sections.read(start, stop))
+    got = np.concatenate(pieces) if pieces else np.empty((0, 2))
+    assert_array_equal(got, X[start:stop, [2, 0]])
+    assert all(0 <= first < N_ROWS for first in sections.starts)
+
+
+def test_what_has_no_rows_in_the_middle_says_so(tmp_path):
+    assert blocks(write_csv(numbers(), tmp_path)).sections is None
+    text = pa.table({"a": ["1", "2,5"]})
+    pyarrow.parquet.write_table(text, tmp_path / "text.parquet")
+    assert blocks(tmp_path / "text.parquet").sections is None
+
+
+def test_files_must_have_the_same_columns(tmp_path):
+    paths = write_parts(numbers(), tmp_path, (500, 503))
+    pyarrow.parquet.write_table(as_arrow(numbers()).drop_columns("x1"), paths[1])
+    with pytest.raises(
+        TableError, match=r"^part-1.parquet: must have the columns of part-0.parquet; got none named 'x1'\.$"
+    ):
+        blocks(paths)
+    with pytest.raises(TableError, match="at least one file; got an empty list"):
+        blocks([])
+    with pytest.raises(TableError, match="a list must hold paths of files; got list"):
+        blocks([[1.0], [2.0]])

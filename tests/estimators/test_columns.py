@@ -282,3 +282,51 @@ def test_fit_transform_is_fit_and_transform(orders):
     for cyclic in (False, True):
         columns = TableColumns(kinds={"note": "text"}, cyclic=cyclic)
         assert columns.fit_transform(frame, y).equals(columns.fit(frame, y).transform(frame))
+
+
+# --- pairs --------------------------------------------------------------------------------------------
+
+
+def places(n_rows: int = 200) -> pa.Table:
+    """Return a map: north and east go together, and a name."""
+    rng = np.random.default_rng(0)
+    north = rng.normal(size=n_rows)
+    east = 5.0 - 2.0 * north + 0.5 * rng.normal(size=n_rows)
+    return pa.table({"north": north, "name": rng.choice(["a", "b"], n_rows), "east": east, "height": north**2})
+
+
+def test_pairs_stand_behind_the_columns():
+    table = places()
+    columns = TableColumns(pairs=True)
+    found = columns.fit_transform(table)
+    assert found.column_names == ["north", "name", "east", "height", "north + east", "north - east"]
+    assert columns.get_feature_names_out().tolist() == found.column_names
+    assert columns.pairs_.tolist() == [[0, 2]]
+    z = [(table[name].to_numpy() - table[name].to_numpy().mean()) / table[name].to_numpy().std() for name in
+         ("north", "east")]  # fmt: skip
+    assert found["north - east"].to_numpy() == pytest.approx(z[0] - z[1])
+    assert columns.transform(table.slice(3, 2)).equals(found.slice(3, 2))
+    assert eigenwood.verify(columns, table).holds
+
+
+def test_pairs_of_an_array_and_none_at_all():
+    table = places()
+    X = np.column_stack([table[name].to_numpy() for name in ("north", "east", "height")])
+    columns = TableColumns(pairs=True).fit(X)
+    assert columns.transform(X).shape == (200, 5)
+    assert columns.get_feature_names_out().tolist() == ["x0", "x1", "x2", "x0 + x1", "x0 - x1"]
+    assert TableColumns(pairs=True).fit_transform(X[:, [0, 2]]).shape == (200, 2)
+
+
+def test_changed_pairs_are_noticed(tmp_path):
+    table = places()
+    for name in ("pair_means_", "pair_scales_"):
+        columns = TableColumns(pairs=True).fit(table)
+        setattr(columns, name, getattr(columns, name) * 1.01)
+        assert not eigenwood.verify(columns, table).holds
+    columns = TableColumns(pairs=True).fit(table)
+    columns.pairs_ = columns.pairs_ * 0 + [0, 3]
+    assert not eigenwood.verify(columns, table).holds
+    columns.pairs_ = np.array([[0, 1]])  # a name is no number
+    with pytest.raises(InputError, match="pairs_ must hold two different columns of numbers in order"):
+        eigenwood.load(eigenwood.save(columns, tmp_path / "model.safetensors"))

@@ -195,7 +195,7 @@ def stated_by(mean, scale, V, variances, **more):
 
 
 def blocks_of(X, weights, n_rows):
-    return lambda: ((X[i : i + n_rows], weights[i : i + n_rows]) for i in range(0, X.shape[0], n_rows))
+    return lambda work: (work(X[i : i + n_rows], weights[i : i + n_rows]) for i in range(0, X.shape[0], n_rows))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -673,7 +673,7 @@ def wide() -> Run:
     few = [name for j, name in enumerate(names) if j % 97][:500]
     words = (
         run.explanation.importance_words
-        + " Time allowed 500 of 5,000 columns: those that the model's own importances rank highest."
+        + " Measured for 500 of 5,000 columns: those that the model's own importances rank highest."
     )
     return replace(
         run,

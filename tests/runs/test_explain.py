@@ -20,6 +20,7 @@ from eigenwood import (
     DecisionTreeClassifier,
     GradientBoostingRegressor,
     RandomForestClassifier,
+    RandomForestRegressor,
 )
 from eigenwood.estimators.blending import WeightedEnsembleClassifier
 from eigenwood.estimators.registry import CLASSIFICATION, REGRESSION
@@ -29,12 +30,14 @@ from eigenwood.runs import explain
 from eigenwood.runs.assess import Blind
 from eigenwood.runs.candidates import Candidate, ColumnFacts, pipeline
 from eigenwood.runs.dependence import MOST_CATEGORIES, MOST_VALUES, dependence, grid_of
-from eigenwood.runs.details import member_details, target_details
+from eigenwood.runs.details import Kept, member_details, oob_errors, target_details
 from eigenwood.runs.explain import FEW_ROWS, MOST_ROWS, Rows, explained, sampled
 from eigenwood.runs.importances import Resamples, drawn_rows, importance, importances
+from eigenwood.runs.learn import learn
 from eigenwood.runs.members import Member, members_of, own_importances, raw_columns
 from eigenwood.runs.metrics import Answers, metric_named
 from eigenwood.runs.record import ExplanationRecord, record_of
+from eigenwood.runs.settings import Settings
 
 KINDS = {"size": "number", "colour": "category", "sold": "date", "noise": "number", "note": "text"}
 LABELS = np.array(["no", "yes"])
@@ -136,7 +139,7 @@ def test_importances_are_what_shuffling_costs(known):
     for name in ("colour", "sold", "noise", "note"):  # they move no row to the other side
         assert by_name[name] == (0.0, 0.0, 0.0)
     assert "the accuracy gets" in words
-    assert "Time allowed" not in words
+    assert "Measured for" not in words
 
 
 def test_the_importance_of_a_column_is_that_of_plain_loops(known):
@@ -199,7 +202,7 @@ def test_the_limit_is_kept_and_what_was_left_out_is_told(monkeypatch):
     found = explained(model, blind, 1.0)
     assert time.perf_counter() - began < 1.0 + 0.3
     assert 0 < len(found.importances) < len(KINDS)
-    assert f"Time allowed {len(found.importances)} of 5 columns: the first of the table." in found.importance_words
+    assert f"Measured for {len(found.importances)} of 5 columns: the first of the table." in found.importance_words
 
 
 def test_without_any_time_there_is_an_explanation_all_the_same(known):
@@ -383,7 +386,8 @@ def test_the_explanation_is_plain_data_and_comes_back_from_json(fitted):
         kinds=fitted.kinds,
         seed=0,
     )
-    found = explained(fitted.model, blind, 60.0)
+    among = SimpleNamespace(X=fitted.X, y=fitted.y, weights=None)
+    found = explained(fitted.model, blind, 60.0, Kept(fitted.model, among, np.arange(300)))
     text = json.dumps(asdict(found), allow_nan=False)
     assert len(text) < 150_000
     assert record_of(ExplanationRecord, json.loads(text)) == found
@@ -487,3 +491,29 @@ def test_targets_are_counted():
     assert sum(amounts["counts"]) == 1001
     assert amounts["edges"][-1] < 2000  # one that is far off does not stretch all others together
     assert sum(target_details(np.full(5, 2.0), None)["counts"]) == 5
+
+
+# --- out of bag ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_the_last_error_out_of_bag_is_that_of_the_forest(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    amounts = X[:, 0] + 0.3 * rng.normal(size=300)
+    y = np.where(amounts > 0, "yes", "no") if kind is RandomForestClassifier else amounts
+    forest = kind(n_estimators=30, oob_score=True, random_state=0).fit(X, y)
+    is_out = [~np.isin(np.arange(300), drawn) for drawn in forest.estimators_samples_]
+    errors = oob_errors(forest, X, y, is_out)
+    variance = y.var() if kind is RandomForestRegressor else 1.0
+    assert errors.size == 30
+    assert 1.0 - errors[-1] / variance == pytest.approx(forest.oob_score_)
+    assert errors[-1] < errors[0]
+
+
+def test_a_forest_shows_its_curve_out_of_bag(heart):
+    run = learn(heart, "disease", Settings(models=("random-forest",))).run
+    curves = [member["oob_curve"] for member in run.explanation.details["members"]]
+    assert all(len(curve["errors"]) == 100 for curve in curves)
+    assert curves[0]["n_rows"] == 303
+    assert "oob" in member_figures(run.explanation.details["members"][0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -16,12 +17,13 @@ from eigenwood.data.tables import read_table
 from eigenwood.errors import InputError, TableError
 from eigenwood.estimators.registry import ENTRIES
 from eigenwood.runs import candidates as candidates_module
-from eigenwood.runs import trials
+from eigenwood.runs import final, trials
 from eigenwood.runs.candidates import ColumnFacts, candidates_for, check_methods, entries_of
 from eigenwood.runs.clock import Clock
 from eigenwood.runs.frames import amounts_of, labels_of
 from eigenwood.runs.learn import learn
-from eigenwood.runs.record import CUT, FINISHED, Run
+from eigenwood.runs.record import CUT, DROPPED, FINISHED, Run
+from eigenwood.runs.replay import replayed
 from eigenwood.runs.settings import Settings
 from eigenwood.runs.splitting import folds, split_rows
 from tests.runs.conftest import FAST
@@ -43,13 +45,14 @@ def test_beats_the_majority_by_more_than_chance(learned):
 def test_the_score_is_what_the_model_does_on_the_blind_rows(heart, learned):
     X, y = heart.drop(["disease"]).frame, labels_of(heart, "disease")
     split = split_of(heart, "disease", Settings())
-    right = learned.model.predict(X.take(split.test)) == y[split.test]
+    asked = replayed(learned.run, heart, assessed=True)
+    right = asked.predict(X.take(split.test)) == y[split.test]
     assert learned.run.assessment.score == pytest.approx(right.mean())
     assert sum(map(sum, learned.run.assessment.confusion)) == right.size
 
 
-def test_the_blind_rows_are_not_used_before_the_end(heart, monkeypatch):
-    seen = []
+def test_the_blind_rows_are_not_used_before_they_were_asked_about(heart, monkeypatch):
+    seen, events = [], []
 
     def fit_transform(self, X, y=None):
         seen.append(X)
@@ -59,10 +62,40 @@ def test_the_blind_rows_are_not_used_before_the_end(heart, monkeypatch):
     monkeypatch.setattr(TableColumns, "fit_transform", fit_transform)
     split = split_of(heart, "disease", Settings())
     blind = {tuple(row.values()) for row in heart.take(split.test).drop(["disease"]).frame.to_pylist()}
-    learn(heart, "disease", Settings(models=FAST))
-    assert seen
-    for frame in seen:
+    run = learn(heart, "disease", Settings(models=FAST), lambda name, **_: events.append((name, len(seen)))).run
+    n_before = dict(events)["refit"]
+    assert [name for name, _ in events][-3:] == ["final fit", "assessment", "refit"]
+    for frame in seen[:n_before]:
         assert not blind & {tuple(row.values()) for row in frame.to_pylist()}
+    assert [frame.num_rows for frame in seen[n_before:]] == [303] * len(run.recipe.members)
+
+
+def test_the_model_is_fitted_again_to_all_rows(heart, learned):
+    run = learned.run
+    assert (run.recipe.rows, run.recipe.n_rows) == ("all rows", 303)
+    assert (run.assessed.rows, run.assessed.n_rows) == ("all training rows", 227)
+    assert replace(run.assessed, rows="all rows", n_rows=303) == run.recipe
+    known = next(member for member in learned.model.estimators_[0:1] or [learned.model])[0]
+    assert known.n_features_in_ == 13
+
+
+def test_without_time_for_all_rows_the_model_is_the_one_that_was_assessed(heart, monkeypatch):
+    monkeypatch.setattr(final, "seconds_again", lambda *_: 1e6)
+    model, run = learn(heart, "disease", Settings(models=("decision-tree",), time_limit=20.0))
+    assert run.assessed is None
+    assert (run.recipe.rows, run.recipe.n_rows) == ("all training rows", 227)
+    assert run.assessed_recipe() is run.recipe
+    assert model.predict(heart.drop(["disease"]).frame).shape == (303,)
+
+
+def test_blind_rows_of_a_new_class_are_not_learnt_from():
+    """Weights of classes and calibrations know the classes of the training rows alone."""
+    n = 120
+    labels = ["new" if i >= 108 and i % 3 == 0 else "ab"[i % 2] for i in range(n)]
+    table = read_table({"x": np.random.default_rng(0).normal(size=n), "day": np.arange(n) / 7, "kind": labels})
+    run = learn(table, "kind", Settings(models=("decision-tree",), order="day", test_fraction=0.1)).run
+    assert run.assessed is None
+    assert run.recipe.n_rows == run.split.n_train
 
 
 def test_every_candidate_of_the_registry_is_tried_and_none_fails(learned):
@@ -74,7 +107,8 @@ def test_every_candidate_of_the_registry_is_tried_and_none_fails(learned):
     methods = {entry.name for entry in entries_of("classification") if entry.is_candidate}
     assert methods == {candidate.method for candidate in wanted}
     assert "perceptron" not in methods
-    assert {record.status for record in records} == {FINISHED}
+    assert {record.status for record in records[: len(wanted)]} == {FINISHED}
+    assert {record.status for record in records} <= {FINISHED, DROPPED}
 
 
 def test_a_new_registry_line_is_a_new_candidate(monkeypatch):
@@ -126,8 +160,7 @@ def test_run_round_trip(learned, priced, tmp_path):
 
 def test_the_certificate_is_found_again(heart, learned_by):
     model, run = learned_by(*FAST)
-    train = split_of(heart, "disease", Settings()).train
-    X, y = heart.drop(["disease"]).frame.take(train), labels_of(heart, "disease")[train]
+    X, y = heart.drop(["disease"]).frame, labels_of(heart, "disease")
     assert verify(model, X, y).holds == run.certificate["holds"] is not False
 
 
@@ -211,7 +244,7 @@ def test_a_class_that_a_sample_lacks_has_a_column(monkeypatch):
     table = three_kinds(90)
     labels = ["c" if i < 5 else "ab"[i % 2] for i in range(90)]
     run = learn(read_table(table.frame.set_column(6, "kind", pa.array(labels))), "kind", Settings(models=FAST)).run
-    assert {record.status for record in run.candidates} == {FINISHED}
+    assert {record.status for record in run.candidates} <= {FINISHED, DROPPED}
 
 
 # --- amounts ------------------------------------------------------------------------------------------
@@ -266,11 +299,14 @@ def test_a_fit_that_was_cut_is_never_ranked(limited):
     assert all(not run.candidates[place].fold_scores for place in cut)
 
 
-def test_no_time_at_all_is_one_sentence():
-    with pytest.raises(
-        InputError, match=r"^learn: the time limit must leave room for one small fit; got none that was"
-    ):
-        learn(two_blobs(), "side", Settings(time_limit=0.1), clock=Clock(0.1))
+def test_with_no_time_at_all_there_is_a_model_of_a_few_rows():
+    table = three_kinds(3000)
+    began = time.perf_counter()
+    model, run = learn(table, "kind", Settings(time_limit=0.1), clock=Clock(0.1))
+    assert time.perf_counter() - began < 3.0
+    assert (run.recipe.rows, run.recipe.n_rows) == ("the first fold's part of the training rows", 500)
+    assert any("the best model of the search was taken" in note for note in run.notes)
+    assert model.predict(table.drop(["kind"]).frame).shape == (3000,)
 
 
 def test_a_method_that_cannot_be_fitted_is_recorded_and_the_others_go_on(monkeypatch):

@@ -42,12 +42,37 @@ def digest(model, folder) -> str:
 )
 def test_a_replayed_model_has_the_same_bits(table, target, methods, tmp_path):
     model, run = learn(table, target, Settings(models=methods))
+    assert run.assessed is not None
     assert digest(replayed(run, table), tmp_path) == digest(model, tmp_path)
+    assert digest(replayed(run, table, assessed=True), tmp_path) != digest(model, tmp_path)
 
 
 def test_what_time_decided_is_replayed(limited, tmp_path):
     table, _, (model, run), _ = limited
     assert digest(replayed(run, table), tmp_path) == digest(model, tmp_path)
+
+
+def test_a_model_has_the_same_bits_for_any_number_of_threads(tmp_path):
+    """One process learns under a limit, others fit the model again with one thread and with two."""
+    write_table(three_kinds(6000), tmp_path / "t.csv")
+    words = ["learn", "t.csv", "--target", "kind", "--out", "run", "--time", "8s"]
+    run_command(words, tmp_path, n_threads=2)
+    digests = {hashlib.sha256((tmp_path / "run" / MODEL_FILE).read_bytes()).hexdigest()}
+    for n_threads in (1, 2):
+        path = tmp_path / f"{n_threads}.safetensors"
+        run_command(["replay", "run/run.json", "t.csv", "--out", path.name], tmp_path, n_threads)
+        digests.add(hashlib.sha256(path.read_bytes()).hexdigest())
+    assert len(digests) == 1
+
+
+def run_command(words: list[str], folder: Path, n_threads: int) -> None:
+    """Run a command in a process that has so many threads for everything."""
+    limits = {f"{name}_NUM_THREADS": str(n_threads) for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "LOKY_MAX")}
+    start = f"import os; os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:{n_threads}])"
+    call = f"{start}; import eigenwood.cli.main as m; m.main()"
+    subprocess.run(
+        [sys.executable, "-c", call, *words], cwd=folder, check=True, capture_output=True, env={**os.environ, **limits}
+    )
 
 
 def test_another_table_is_refused():

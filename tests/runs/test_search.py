@@ -11,11 +11,14 @@ import pytest
 from eigenwood.runs import search as searching
 from eigenwood.runs.candidates import Candidate, ColumnFacts
 from eigenwood.runs.clock import Clock
+from eigenwood.runs.final import recipes_of
 from eigenwood.runs.journal import Journal
 from eigenwood.runs.metrics import metric_named
-from eigenwood.runs.record import CUT, FINISHED, CandidateRecord
-from eigenwood.runs.search import Search, sample_sizes, survivors
-from eigenwood.runs.trials import TrainingRows, Trial, unranked
+from eigenwood.runs.record import CUT, DROPPED, FINISHED, CandidateRecord
+from eigenwood.runs.search import Search, quickest, sample_sizes, survivors
+from eigenwood.runs.splitting import folds as folds_of
+from eigenwood.runs.trials import SharedColumns, TrainingRows, Trial, run_trial, unranked
+from eigenwood.runs.tuning import tuned
 
 N_ROWS, N_CHECKED = 400, 100
 
@@ -47,7 +50,7 @@ class Trials:
         monkeypatch.setattr(searching, "run_trial", self)
         monkeypatch.setattr("eigenwood.estimators.watching.time.perf_counter", lambda: self._now)
 
-    def __call__(self, candidate, data, shared, n_rows, n_folds, clock):
+    def __call__(self, candidate, data, shared, n_rows, n_folds, clock, bars=()):
         self.asked.append((candidate, n_rows))
         seconds, left = self._seconds(candidate, n_rows), clock.seconds_left()
         if left is not None and seconds > left:
@@ -55,11 +58,12 @@ class Trials:
             return unranked(candidate, n_rows, CUT, left)
         self._now += seconds
         skill = self._skill(candidate, n_rows)
-        says = np.random.default_rng(crc32(repr(candidate).encode())).random(N_CHECKED) < skill
-        true = np.searchsorted(data.classes, data.y[data.folds[0][1]])
+        checked = data.checked(n_folds)
+        says = np.random.default_rng(crc32(repr(candidate).encode())).random(checked.size) < skill
+        true = np.searchsorted(data.classes, data.y[checked])
         yes = np.where(says == (true == 1), 0.5 + skill / 2.1, 0.5 - skill / 2.1)
         predictions = np.column_stack([1.0 - yes, yes])
-        found = data.score(data.folds[0][1], predictions)
+        found = data.score(checked, predictions)
         record = CandidateRecord(
             candidate.method, candidate.words(), n_rows, [found.value], found.value, found.loss, seconds
         )
@@ -69,7 +73,7 @@ class Trials:
 def found_by(trials, data, candidates, limit=None, n_tuned=0, events=None):
     clock = Clock(limit)
     report = (lambda name, **facts: events.append((name, facts))) if events is not None else (lambda *_, **__: None)
-    return Search(data, clock, Journal(None, ""), report, 0.0).run(candidates, n_tuned)
+    return Search(data, clock, Journal(None, ""), report, 0.0, N_ROWS).run(candidates, n_tuned)
 
 
 FOREST, TREE = Candidate("random-forest", {}), Candidate("decision-tree", {})
@@ -148,6 +152,57 @@ def test_more_time_never_makes_the_validation_score_worse(monkeypatch, seed):
     assert len(found.trials) > 12
 
 
+def test_a_tuned_candidate_needs_to_be_among_the_best_on_the_first_folds(monkeypatch):
+    """The bar is the fifth best of those that had all folds, on the same first folds; the list itself has none."""
+    trials, bars_of = Trials(monkeypatch, skill_of), []
+
+    def seen(candidate, data, shared, n_rows, n_folds, clock, bars=()):
+        bars_of.append(list(bars))
+        return trials(candidate, data, shared, n_rows, n_folds, clock)
+
+    monkeypatch.setattr(searching, "run_trial", seen)
+    data = rows()
+    check = data.folds[0][1]
+    halves = [(data.folds[0][0], check[: check.size // 2]), (data.folds[0][0], check[check.size // 2 :])]
+    several = [FOREST, TREE, KERNEL, *(Candidate("decision-tree", {"min_samples_leaf": k}) for k in (2, 3))]
+    found = Search(data._replace(folds=halves), Clock(None), Journal(None, ""), lambda *_, **__: None, 0.0, N_ROWS).run(
+        several, 2
+    )
+    assert bars_of[: len(several)] == [[]] * len(several)
+    first = [
+        float(np.mean(data.answers(t.predictions).labels_or_amounts[: check.size // 2] == data.y[halves[0][1]]))
+        for t in found.trials[: len(several)]
+    ]
+    assert bars_of[len(several)] == [pytest.approx(sorted(first, reverse=True)[4])]
+
+
+def test_a_candidate_that_is_behind_is_dropped_after_a_fold():
+    data = rows(120)
+    folds = folds_of("classification", data.y, 0)
+    data = data._replace(folds=folds)
+    run = lambda bars: run_trial(TREE, data, SharedColumns(data), 120, 5, Clock(None), bars)  # noqa: E731
+    whole, dropped, kept = run([]), run([2.0]), run([-1.0] * 4)
+    assert (whole.record.status, len(whole.record.fold_scores)) == (FINISHED, 5)
+    assert (dropped.record.status, dropped.is_ranked) == (DROPPED, False)
+    assert dropped.record.fold_scores == whole.record.fold_scores[:1]
+    assert kept.record.fold_scores == whole.record.fold_scores
+
+
+def test_where_a_mixture_has_no_time_the_best_single_one_is_next(monkeypatch):
+    data = rows()
+    found = found_by(Trials(monkeypatch, skill_of), data, [TREE, FOREST, BOOSTED, KERNEL])
+    recipes = recipes_of(found, data)
+    after = recipes[recipes.index(found.recipe) + 1]
+    assert [found.trials[place].candidate for place in after.members] == [BOOSTED]
+
+
+def test_more_rounds_of_smaller_steps_go_as_far():
+    best = Candidate("gradient-boosting", {"n_estimators": 300})
+    for number in range(8):
+        candidate = tuned(best, number, 0, lambda _: False)
+        assert candidate.n_rounds * candidate.params["learning_rate"] == pytest.approx(30.0, rel=0.01)
+
+
 def test_an_interrupt_ends_the_search_with_what_there_is(monkeypatch):
     trials = Trials(monkeypatch, skill_of)
 
@@ -178,3 +233,9 @@ def test_events_tell_what_is_tried(monkeypatch):
     assert [name for name, _ in events] == ["trial", "tried"] * 2
     assert events[0][1]["method"] == "decision-tree"
     assert events[1][1]["record"].status == FINISHED
+
+
+def test_the_last_resort_is_a_tree_that_is_not_pruned():
+    pruned, plain = (Candidate("decision-tree", params) for params in ({"prune": "cost_complexity_cv"}, {}))
+    assert quickest([KERNEL, pruned, plain, FOREST]) == plain
+    assert quickest([KERNEL, FOREST]) == KERNEL

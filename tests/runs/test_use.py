@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -22,7 +24,7 @@ pytestmark = pytest.mark.slow
 def test_verify_uses_the_training_rows(heart, learned_by, method):
     model, run = learned_by(method)
     certificate, rows = verified(model, heart, "disease", run)
-    assert rows == "the 227 training rows"
+    assert rows == "the 303 rows it learnt from"
     assert certificate.holds is (True if method == "decision-tree" else None)  # the rows cannot be separated
     stated = {claim["name"]: claim["value"] for claim in run.certificate["claims"]}
     found = {claim.name: claim.value for claim in certificate}
@@ -62,10 +64,17 @@ def checked(monkeypatch):
 
 
 def test_verify_finds_the_training_rows_of_amounts(houses, priced, checked):
-    settings = Settings()
-    train = prepared(houses, "price", settings, Clock(0.0)).split.train
     _, rows = verified(priced.model, houses, "price", priced.run)
-    assert rows == "the 150 training rows"
+    assert rows == "the 200 rows it learnt from"
+    assert checked[0][0].equals(houses.drop(["price"]).frame)
+    assert checked[0][1].tolist() == amounts_of(houses, "price").tolist()
+
+
+def test_verify_of_a_model_that_was_not_fitted_again_asks_the_training_rows(houses, priced, checked):
+    train = prepared(houses, "price", Settings(), Clock(0.0)).split.train
+    before = replace(priced.run, recipe=priced.run.assessed, assessed=None)
+    _, rows = verified(priced.model, houses, "price", before)
+    assert rows == "the 150 rows it learnt from"
     assert checked[0][0].equals(houses.drop(["price"]).frame.take(train))
     assert checked[0][1].tolist() == amounts_of(houses, "price")[train].tolist()
 

@@ -649,7 +649,7 @@ for family, models in TINY.items():
             for form in (as_float32, lambda X: X, in_columns, lambda X: in_columns(as_float32(X)), read_only):
                 X = form(np.column_stack([codes, table(n_rows, n_columns)])[:, :n_columns])
                 for model in models:
-                    for y in (codes > 1, codes):
+                    for y in (codes > 1, codes) if hasattr(model, "predict") else (codes,):
                         model.fit(X, y)
                         method = "predict" if hasattr(model, "predict") else "transform"
                         told += [getattr(model, method)(X), getattr(model, method)(X[:1])]

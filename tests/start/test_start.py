@@ -43,7 +43,9 @@ SOME = [
     "pca, krylov, float64", "pca, covariance_eigh, float32", "wide pca, gram_refined, float32", "wide pca of pixels",
     "pca of missing values", "thin wide pca", "pca, oja, float64", "pca, power, float32", "wide pca, auto, float64",
     "forest by gini, 30000 rows", "regression forest, large", "adaboost of thin", "boosting, frame",
-    "boosting for regression, with_missing",
+    "boosting for regression, with_missing", "adaboost of frame, two classes", "kernel logistic of as_float32",
+    "kernel ridge of as_float32", "kernel pca, back", "kernel pca, low_rank, as_float32", "bag of words",
+    "gain selector, aware, a table", "word vectors by continuous bag of words", "weighted ensemble",
 ]  # fmt: skip
 
 

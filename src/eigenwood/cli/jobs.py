@@ -74,12 +74,12 @@ def learn(
     out.print(f"Written: {folder / REPORT_FILE}, {folder / MODEL_FILE}, {folder / RUN_FILE}", markup=False)
 
 
-def replay(run_file: Path, source: str | None, out_file: Path | None) -> None:
+def replay(run_file: Path, source: str | None, out_file: Path | None, *, assessed: bool) -> None:
     run = Run.load(run_file)
     if source is None and run.table not in sets.describe():
         raise InputError(f"{run_file}: replay must be given the table that the run learnt from; got nothing.")
     table, _ = table_and_target(source or run.table, run.target, kinds=run.settings["kinds"])
-    path = save(replayed(run, table), out_file or run_file.parent / "replayed.safetensors")
+    path = save(replayed(run, table, assessed=assessed), out_file or run_file.parent / "replayed.safetensors")
     out.print(f"Written: {path}", markup=False)
 
 

@@ -91,6 +91,9 @@ def replay(
         Path | None,
         typer.Option("--out", help="Where to write the model; default: replayed.safetensors beside the run."),
     ] = None,
+    assessed: Annotated[
+        bool, typer.Option("--assessed", help="The model that was asked about the blind rows: it has not seen them.")
+    ] = False,
 ) -> None:
     """Fit the model of a run again, bit for bit, whatever time allowed then.
 
@@ -98,7 +101,7 @@ def replay(
 
         eigenwood replay heart-run/run.json heart
     """
-    jobs().replay(run, table, out_file)
+    jobs().replay(run, table, out_file, assessed=assessed)
 
 
 @app.command()

@@ -153,6 +153,7 @@ class WorkQueue(Generic[Task, Result]):
     """
 
     def __init__(self, work: Callable[[Task], Result], n_threads: int) -> None:
+        self.width = 2 * n_threads  # tasks that keep all threads busy: as many wait as are at work
         self._work = work
         self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
         self._waiting: deque[Task] = deque()

@@ -7,9 +7,11 @@ result downstream must not depend on who wrote the file. Memory is bounded by th
 """
 
 import os
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,15 +40,17 @@ from eigenwood.data.naming import (
     check_is_file,
     check_names,
     is_text_file,
+    listing,
     unknown_column,
     unknown_ending,
 )
 from eigenwood.data.readings import DATE_READINGS, PLAIN, all_fits, first_misfit, plainly_read, read_as
-from eigenwood.data.row_blocks import Blocks
+from eigenwood.data.row_blocks import Blocks, Sections, joined_sections
 from eigenwood.data.tables import FRAME_NAME, Table, narwhals_to_arrow, to_narwhals
 from eigenwood.errors import TableError
 
 PAGE_BUFFER_BYTES = 2**16  # Parquet pages are read in this step, not a whole column of a row group at once
+SECTION_ROWS = 2**14  # that are decoded at once where a file is read from the middle
 BATCHES = 4  # of Parquet in a block: what Arrow holds of a batch, several times over, comes beside the block
 
 PERSON = "person"  # what the ids in a .fam file are called as a column
@@ -62,9 +66,10 @@ def blocks(
     """Return the rows of ``source`` as a stream of C-contiguous float blocks, NaN where a value is missing.
 
     ``source`` is a 2-d array or memmap, a path to .npy, .parquet, .feather, .arrow, PLINK's .bed or a text file,
-    or a frame. ``columns`` picks and orders columns by name (an array's are x0, x1, …); all of them must hold
-    numbers. ``block_rows`` defaults to about 32 MB per block. ``dtype`` defaults to float32 when every
-    column is float32, else float64. Blocks are copies: writing into one changes nothing else.
+    a list of such paths (their rows follow each other), or a frame. ``columns`` picks and orders columns by name
+    (an array's are x0, x1, …); all of them must hold numbers. ``block_rows`` defaults to about 32 MB per block.
+    ``dtype`` defaults to float32 when every column is float32, else float64. Blocks are copies: writing into one
+    changes nothing else.
 
     >>> from eigenwood.data.datasets import bundled_file
     >>> with bundled_file("ten_points.csv") as path:
@@ -77,7 +82,8 @@ def blocks(
     final = float_dtype(opened, chosen, dtype)
     rows = default_block_rows(len(chosen), final) if block_rows is None else block_rows
     check_block_rows(rows)
-    return Blocks(chosen, opened.n_rows, final, rows, partial(opened.pieces, chosen, final, rows))
+    sections = None if opened.sections is None else opened.sections(chosen, final)
+    return Blocks(chosen, opened.n_rows, final, rows, partial(opened.pieces, chosen, final, rows), sections)
 
 
 # --- the sources ----------------------------------------------------------------------------------
@@ -102,12 +108,15 @@ class Source:
     n_rows: int | None
     pieces: Callable[[tuple[str, ...], np.dtype, int], Iterable[np.ndarray]]
     stored: Stored | None = None  # None: numbers are all it has
+    sections: Callable[[tuple[str, ...], np.dtype], Sections | None] | None = None
 
 
 def open_source(source: Any) -> Source:
     """Return the source behind a path, an array or a frame."""
     if isinstance(source, str | os.PathLike):
         return open_path(Path(source))
+    if isinstance(source, list | tuple):
+        return joined_source([open_path(Path(path)) for path in check_paths(source)])
     if isinstance(source, np.ndarray):
         return array_source("blocks", source, reopener(source))
     if isinstance(source, Table):
@@ -131,13 +140,28 @@ def open_path(path: Path) -> Source:
 
 
 def npy_source(path: Path) -> Source:
-    reopen = partial(np.load, path, mmap_mode="r", allow_pickle=False)
+    reopen = partial(np.load, path.resolve(), mmap_mode="r", allow_pickle=False)
     try:
-        return array_source(path.name, reopen(), reopen)
+        return replace(array_source(path.name, reopen(), reopen), sections=partial(npy_sections, reopen))
     except (ValueError, EOFError) as error:
         if isinstance(error, TableError):
             raise
         raise TableError(f"{path.name}: must be a whole .npy file of numbers; got one that breaks: {error}.") from error
+
+
+def npy_sections(reopen: Callable[[], np.ndarray], chosen: tuple[str, ...], dtype: np.dtype) -> Sections:
+    """Return the rows of a file that is mapped, which can be read from anywhere."""
+    names = [f"x{j}" for j in range(reopen().shape[1])]
+    order = None if list(chosen) == names else positions(names, chosen)
+    return Sections((0,), partial(read_mapped, reopen, order, dtype))
+
+
+def read_mapped(
+    reopen: Callable[[], np.ndarray], order: list[int] | None, dtype: np.dtype, start: int, stop: int
+) -> Iterator[np.ndarray]:
+    """Yield rows of an array, in one piece."""
+    piece = reopen()[start:stop]
+    yield np.array(piece if order is None else piece[:, order], dtype=dtype, order="C")
 
 
 def array_source(who: str, array: np.ndarray, reopen: Callable[[], np.ndarray]) -> Source:
@@ -153,8 +177,7 @@ def array_source(who: str, array: np.ndarray, reopen: Callable[[], np.ndarray]) 
     def pieces(chosen, dtype, rows):
         order = None if list(chosen) == names else positions(names, chosen)
         for start in range(0, n_rows, rows):
-            piece = reopen()[start : start + rows]
-            yield np.array(piece if order is None else piece[:, order], dtype=dtype, order="C")
+            yield from read_mapped(reopen, order, dtype, start, start + rows)
 
     return Source(who, names, stored, n_rows, pieces)
 
@@ -184,7 +207,33 @@ def parquet_source(path: Path) -> Source:
         with readable(path, "Parquet"), open_parquet(path) as file:
             yield from file.iter_batches(batch_size=max(1, rows // BATCHES), columns=list(chosen))
 
-    return typed_source(path.name, schema, n_rows, batches)
+    return replace(
+        typed_source(path.name, schema, n_rows, batches), sections=partial(parquet_sections, path.resolve(), schema)
+    )
+
+
+def parquet_sections(path: Path, schema: pa.Schema, chosen: tuple[str, ...], dtype: np.dtype) -> Sections | None:
+    """Return the rows of a file by its row groups; None where strings are read as numbers, which takes all of them."""
+    if any(is_stringlike(schema.field(name).type) for name in chosen):
+        return None
+    with readable(path, "Parquet"), pyarrow.parquet.ParquetFile(path) as file:
+        lengths = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+    firsts = [0, *accumulate(lengths)]
+    return Sections(tuple(firsts[:-1]), partial(read_row_groups, path, firsts, chosen, dtype))
+
+
+def read_row_groups(
+    path: Path, firsts: list[int], chosen: tuple[str, ...], dtype: np.dtype, start: int, stop: int
+) -> Iterator[np.ndarray]:
+    """Yield rows of a Parquet file, from the row groups that hold them; group i begins at row ``firsts[i]``."""
+    first, last = bisect_right(firsts, start) - 1, bisect_left(firsts, stop)
+    row = firsts[first]
+    with readable(path, "Parquet"), open_parquet(path) as file:
+        for batch in file.iter_batches(SECTION_ROWS, row_groups=list(range(first, last)), columns=list(chosen)):
+            low, high = max(start - row, 0), min(stop - row, batch.num_rows)
+            row += batch.num_rows
+            if low < high:
+                yield to_floats(batch.slice(low, high - low), chosen, dtype, MISSING_IN_FRAMES, path.name, 1, {})
 
 
 def open_parquet(path: Path) -> pyarrow.parquet.ParquetFile:
@@ -240,6 +289,38 @@ def bed_source(path: Path) -> Source:
     people = Stored([PERSON], (), lambda chosen, rows: [pa.table({PERSON: everyone.people}).select(chosen)])
     names = list(everyone.columns)
     return Source(path.name, names, frozenset(names), everyone.n_people, pieces, people)
+
+
+def joined_source(sources: Sequence[Source]) -> Source:
+    """Return the rows of several files as one source, with the columns of the first."""
+    first = sources[0]
+    for other in sources[1:]:
+        check_same_columns(other.who, other.names, first.names, first.who)
+    lengths = [source.n_rows for source in sources]
+    known = [length for length in lengths if length is not None]
+
+    def pieces(chosen, dtype, rows):
+        for source in sources:
+            yield from source.pieces(chosen, dtype, rows)
+
+    def sections(chosen, dtype):
+        parts = [source.sections(chosen, dtype) for source in sources if source.sections is not None]
+        there = [part for part in parts if part is not None]
+        return joined_sections(there, known) if len(there) == len(sources) else None
+
+    float32 = frozenset.intersection(*(source.float32 for source in sources))
+    n_rows = sum(known) if len(known) == len(lengths) else None
+    return Source(first.who, first.names, float32, n_rows, pieces, joined_stored(sources), sections)
+
+
+def joined_stored(sources: Sequence[Source]) -> Stored | None:
+    """Return the columns of several files as they are stored."""
+    parts = [source.stored for source in sources if source.stored is not None]
+    if len(parts) < len(sources):
+        return None
+    return parts[0]._replace(
+        batches=lambda chosen, rows: chain.from_iterable(part.batches(chosen, rows) for part in parts)
+    )
 
 
 def typed_source(who: str, schema: pa.Schema, n_rows: int, batches: Callable) -> Source:
@@ -347,6 +428,23 @@ def check_chosen(who: str, chosen: tuple[str, ...], names: list[str]) -> None:
     for name in chosen:
         if name not in known:
             raise unknown_column(who, name, names)
+
+
+def check_paths(paths: Sequence[Any]) -> Sequence[Any]:
+    """Return the paths of several files; raise for none, and for what is no path."""
+    if not paths:
+        raise TableError("blocks: source must have at least one file; got an empty list.")
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            raise TableError(f"blocks: a list must hold paths of files; got {type(path).__name__}.")
+    return paths
+
+
+def check_same_columns(who: str, names: list[str], expected: list[str], first: str) -> None:
+    """Raise unless a file has the columns of the first one; their order does not matter."""
+    missing = [name for name in expected if name not in set(names)]
+    if missing:
+        raise TableError(f"{who}: must have the columns of {first}; got none named {listing(missing)}.")
 
 
 def check_number_types(who: str, schema: pa.Schema, chosen: tuple[str, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigenwood.core.calendar import date_parts, has_times, on_a_circle
+from eigenwood.core.pairs import Pairs, correlated_pairs, sums_and_differences
 from eigenwood.data.cleaning import AS_IN_TRAINING, Asked, AskedColumns, clean_columns, columns_as_asked
 from eigenwood.data.kinds import (
     CATEGORY,
@@ -32,13 +34,14 @@ from eigenwood.estimators.state import FEATURE_STATE
 from eigenwood.estimators.text.choosing import TextTerms, chosen_terms, term_claims, term_columns
 from eigenwood.estimators.watching import Deadline
 from eigenwood.importing import imported
-from eigenwood.proofs.claim import Claim, at_most
+from eigenwood.proofs.claim import ROUNDING, Claim, at_most
 from eigenwood.validation.arrays import check_finite, check_rows, frame_of, one_sentence
 from eigenwood.validation.columns import (
     check_column_state,
     check_has_rows,
     check_is_frame,
     check_names_no_column,
+    check_pairs,
     check_some_column,
 )
 from eigenwood.validation.params import (
@@ -56,6 +59,8 @@ from eigenwood.validation.state import Array, TextLists, Words
 ALL_KINDS = (*KINDS, ID, CONSTANT)
 PLAIN_PARTS = ("year", "month", "weekday", "day", "hour", "days")
 OUTPUT = AnyOf(Nothing(), Choice(("default", "pandas", "polars")))
+LEAST_CORRELATION, MOST_PAIRS = 0.7, 10  # of numbers that become a pair
+MOST_PAIRED = 100  # columns of numbers; of more, nobody looks for pairs
 CYCLES = {"month": 12.0, "weekday": 7.0, "hour": 24.0}
 
 
@@ -78,6 +83,9 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         methods that take encoded numbers.
     max_terms : int, default=1000
         The most terms of a text that get a column of their own: those that go most with the target.
+    pairs : bool, default=False
+        Whether the standardized sum and difference of strongly correlated numbers, their two principal components,
+        become columns beside them: for trees, which ask about one column at a time.
 
     Attributes
     ----------
@@ -87,6 +95,8 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     has_times_ : array of bool of shape (n_dates,), whether the times of day vary
     terms_ : list of lists of terms, one for each text
     term_weights_ : array of shape (n_terms,), ln((1 + documents) / (1 + documents with the term)) + 1
+    pairs_ : array of int of shape (n_pairs, 2), the columns of each pair; with ``pairs`` alone, as the next two
+    pair_means_, pair_scales_ : arrays of shape (n_pairs, 2), by which they are standardized
     n_features_in_, feature_names_in_
 
     Examples
@@ -104,6 +114,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         "readings": AnyOf(Nothing(), ColumnWords(tuple(READINGS))),
         "cyclic": Flag(),
         "max_terms": Number(at_least=1, integer=True),
+        "pairs": Flag(),
     }
     FITTED = {
         **FEATURE_STATE,
@@ -113,13 +124,19 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         "has_times_": Array("b", ("n_dates",)),
         "terms_": TextLists("n_texts"),
         "term_weights_": Array("f", ("n_terms",)),
+        "pairs_": Array("i", ("n_pairs", 2), below="n_features"),
+        "pair_means_": Array("f", ("n_pairs", 2)),
+        "pair_scales_": Array("f", ("n_pairs", 2)),
     }
+    OPTIONAL = frozenset({"pairs_", "pair_means_", "pair_scales_"})
+    LATER_PARAMS = frozenset({"pairs"})  # that model files of earlier versions do not have
 
-    def __init__(self, *, kinds=None, readings=None, cyclic=False, max_terms=1000):
+    def __init__(self, *, kinds=None, readings=None, cyclic=False, max_terms=1000, pairs=False):
         self.kinds = kinds
         self.readings = readings
         self.cyclic = cyclic
         self.max_terms = max_terms
+        self.pairs = pairs
 
     def fit(self, X, y=None):
         """Learn what columns are, the first dates, and the terms of texts."""
@@ -130,14 +147,14 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         """Learn from the table and return its columns; texts are read once."""
         learnt = self._fit(X, y)
         if learnt is None:
-            return self._given(check_rows(self, X, reset=False, missing=True))
+            return self._given(self._with_pairs(check_rows(self, X, reset=False, missing=True)))
         return self._given(self._columns(learnt.table, [found.rows for found in learnt.texts]))
 
     def transform(self, X):
         """Return numbers and categories as they are, parts of dates, and weights of terms, as a table."""
         check_is_fitted(self)
         if frame_of(type(self).__name__, X) is None and not self._is_table():
-            return self._given(check_rows(self, X, reset=False, missing=True))
+            return self._given(self._with_pairs(check_rows(self, X, reset=False, missing=True)))
         table = self._table(X)
         texts = zip(self._names(TEXT), self._terms(), strict=True)
         return self._given(self._columns(table, [term_columns(table[name], terms) for name, terms in texts]))
@@ -153,12 +170,15 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         """Return the names of the columns: 'when: month' for parts of dates, 'text: word' for terms."""
         check_is_fitted(self)
         names = input_names(self, input_features)
-        return np.array([name for part in self._names_out(names) for name in part], dtype=object)
+        plain = [name for part in self._names_out(names) for name in part]
+        return np.array([*plain, *self._pair_names(names, set(plain))], dtype=object)
 
     def check_fitted(self) -> None:
         """Raise unless the fitted attributes fit together: what a model file says is not taken on trust."""
         counts = {kind: int((self.kinds_ == kind).sum()) for kind in ALL_KINDS}
         check_column_state(type(self).__name__, counts, self.first_dates_.size, self.terms_, self.term_weights_)
+        given = {name: getattr(self, name, None) for name in self.OPTIONAL}
+        check_pairs(type(self).__name__, self.pairs, given, self.kinds_)
 
     def _fit(self, X: Any, y: Any) -> Learnt | None:
         """Store what the columns are; return the clean table, or None for an array of numbers."""
@@ -166,10 +186,10 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         who = type(self).__name__
         if frame_of(who, X) is None:
             check_names_no_column(who, X, {**(self.kinds or {}), **(self.readings or {})})
-            n_columns = check_rows(self, X, reset=True, missing=True).shape[1]
-            self._store(
-                learnt_columns({f"x{j}": NUMBER for j in range(n_columns)}, {}, pa.table({}), y, self.max_terms)
-            )
+            rows = check_rows(self, X, reset=True, missing=True)
+            kinds = {f"x{j}": NUMBER for j in range(rows.shape[1])}
+            self._store(learnt_columns(kinds, {}, pa.table({}), y, self.max_terms))
+            self._store_pairs(rows)
             return None
         check_names(self, X, reset=True)
         raw = to_arrow(X)
@@ -179,6 +199,7 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         table, readings = used_columns(who, raw, kinds, self.readings or {})
         learnt = learnt_columns(kinds, readings, table, y, self.max_terms)
         self._store(learnt)
+        self._store_pairs(self._numbers(table) if self.pairs else np.empty((0, 0)))
         return learnt
 
     def _store(self, learnt: Learnt) -> None:
@@ -188,6 +209,38 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self.has_times_ = np.array([dates.has_times for dates in learnt.dates], dtype=bool)
         self.terms_ = [found.terms.names for found in learnt.texts]
         self.term_weights_ = np.concatenate([np.zeros(0), *(found.terms.weights for found in learnt.texts)])
+
+    def _store_pairs(self, numbers: np.ndarray) -> None:
+        """Store which numbers are paired; ``numbers`` has a column for each NUMBER."""
+        for name in self.OPTIONAL:
+            self.__dict__.pop(name, None)
+        if self.pairs:
+            own = np.flatnonzero(self.kinds_ == NUMBER)
+            known = numbers.astype(np.float64) if own.size <= MOST_PAIRED else np.empty((0, 0))
+            found = correlated_pairs(known, LEAST_CORRELATION, MOST_PAIRS)
+            self.pairs_ = own[found.places].reshape(-1, 2).astype(np.int64)
+            self.pair_means_, self.pair_scales_ = found.means.reshape(-1, 2), found.scales.reshape(-1, 2)
+
+    def _numbers(self, table: pa.Table) -> np.ndarray:
+        """Return the columns of numbers, (n_rows, n_numbers)."""
+        names = self._names(NUMBER)
+        return np.column_stack([numbers_of(table[name]) for name in names]) if names else np.empty((table.num_rows, 0))
+
+    def _paired(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the sums and differences of pairs."""
+        places = np.searchsorted(np.flatnonzero(self.kinds_ == NUMBER), self.pairs_)
+        return sums_and_differences(numbers, Pairs(places, self.pair_means_, self.pair_scales_))
+
+    def _with_pairs(self, rows: np.ndarray) -> np.ndarray:
+        """Return an array of numbers with the columns of pairs behind them."""
+        return np.hstack([rows, self._paired(rows).astype(rows.dtype)]) if self.pairs and self.pairs_.size else rows
+
+    def _pair_names(self, names: np.ndarray, taken: set[str]) -> list[str]:
+        """Return the names of the columns of pairs; one that there is already is put in quotes."""
+        if not self.pairs:
+            return []
+        made = [f"{names[a]} {sign} {names[b]}" for a, b in self.pairs_ for sign in "+-"]
+        return [repr(name) if name in taken else name for name in made]
 
     def _given(self, columns: Any) -> Any:
         """Return columns as the kind of frame that was asked for."""
@@ -236,6 +289,8 @@ class TableColumns(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
                 made += [pa.array(column) for column in weights[name].T]
             elif kind in KINDS:
                 made.append(table[name])
+        if self.pairs and self.pairs_.size:
+            made += [pa.array(column, from_pandas=True) for column in self._paired(self._numbers(table)).T]
         return pa.table(made, names=self.get_feature_names_out().tolist())
 
     def _names_out(self, names: np.ndarray) -> list[list[str]]:
@@ -391,6 +446,8 @@ def verify_columns(model: TableColumns, X: Any, y: Any, sample_weight: Any, dead
         rows = check_rows(model, X, reset=False, missing=True)
         others = int((model.kinds_ != NUMBER).sum()) + rows.shape[1] - model.kinds_.size
         yield at_most("kinds", "columns that are of another kind", others, 0)
+        if others == 0:
+            yield from pair_claims(model, rows)
         return
     check_names(model, X, reset=False)
     who, raw = type(model).__name__, to_arrow(X)
@@ -403,6 +460,8 @@ def verify_columns(model: TableColumns, X: Any, y: Any, sample_weight: Any, dead
         deadline.check()
         yield from reading_claims(model, readings)
         yield from date_claims(model, table)
+        if model.pairs:
+            yield from pair_claims(model, model._numbers(table))
         for name, terms in zip(model._names(TEXT), model._terms(), strict=True):
             deadline.check()
             yield from term_claims(name, table[name], y, terms, model.max_terms)
@@ -414,6 +473,31 @@ def reading_claims(model: TableColumns, readings: dict[str, str]) -> Iterator[Cl
         word != readings.get(name, "") for name, word in zip(model._known(), model.readings_.tolist(), strict=True)
     )
     yield at_most("readings", "columns whose strings are read in another way", others, 0)
+
+
+def pair_claims(model: TableColumns, numbers: np.ndarray) -> Iterator[Claim]:
+    """Yield that pairs are standardized by what the rows give, and that no pair of stronger correlation is missing."""
+    own = np.flatnonzero(model.kinds_ == NUMBER)
+    if not model.pairs or own.size > MOST_PAIRED or own.size < 2:
+        return
+    X = numbers.astype(np.float64)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)  # of columns without a value, or that are always the same
+        means = np.nanmean(X, axis=0)
+        filled = np.where(np.isnan(X), means, X)
+        sizes = np.triu(np.nan_to_num(np.abs(np.corrcoef(filled.T))), k=1)
+    chosen = np.zeros(sizes.shape, dtype=bool)
+    places = np.searchsorted(own, model.pairs_)
+    chosen[places[:, 0], places[:, 1]] = True
+    off = np.abs(means[places] - model.pair_means_) / model.pair_scales_
+    off = np.maximum(off, np.abs(filled.std(axis=0)[places] / model.pair_scales_ - 1.0))
+    bound = ROUNDING * float((1.0 + np.abs(model.pair_means_) / model.pair_scales_).max(initial=1.0))
+    yield at_most(
+        "pair scaling", "largest distance to the mean or deviation of a paired column", off.max(initial=0.0), bound
+    )
+    least = sizes[chosen].min(initial=1.0) if chosen.sum() == MOST_PAIRS else LEAST_CORRELATION
+    n_wrong = int((sizes[chosen] < LEAST_CORRELATION - ROUNDING).sum() + (sizes[~chosen] > least + ROUNDING).sum())
+    yield at_most("pairs", "pairs that are correlated too little, or left out though more than another", n_wrong, 0)
 
 
 def date_claims(model: TableColumns, table: pa.Table) -> Iterator[Claim]:

@@ -71,6 +71,10 @@ class Watch(Deadline):
         super().__init__(estimator.time_limit)
         self._estimator = estimator
 
+    def __reduce__(self) -> tuple:
+        """Another process gets None: its clock is another one, and it is this process that ends the fit."""
+        return nobody, ()
+
     def follow(
         self,
         steps: Iterator[Any],
@@ -127,6 +131,10 @@ class Watch(Deadline):
         if called_off:
             return CALLED_OFF
         return NO_GAIN if no_gain else None
+
+
+def nobody() -> None:
+    """Return what watches a fit in a process that has not begun it."""
 
 
 class Watched(CallbackSupportMixin):

@@ -27,6 +27,7 @@ LOOKS = {
     "training": {"color": ACCENT, "width": 2.5},
     "test": {"color": TEST, "width": 2.5},
     "validation": {"color": TEST, "width": 2.0, "dash": "dot"},
+    "out of bag": {"color": ACCENT, "width": 2.5},
     "bound": {"color": MUTED, "width": 1.5, "dash": "6px,4px"},
 }
 

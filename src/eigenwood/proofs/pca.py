@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,8 @@ UNSETTLED = "settled"
 CENTRAL = ("component", "nothing missed", "missing values")  # what a fit that was cut may leave undone
 OF_ALL_ROWS = ("rows", "mean", "total variance", "intervals", "stated numbers")  # and what it knows of some rows only
 
-RowBlocks = Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]  # rows with their weights, again and again
+RowWork = Callable[[np.ndarray, np.ndarray], Any]  # of a block of rows and their weights
+RowResults = Callable[[RowWork], Iterator[Any]]  # of each block in order, again and again
 
 
 class PcaFacts(NamedTuple):
@@ -200,25 +201,30 @@ class Sums(NamedTuple):
 class Look(NamedTuple):
     """The rows of a table as the verifier sees them: about the stated mean, in the stated scale times a unit."""
 
-    blocks: RowBlocks
+    results: RowResults
     mean: np.ndarray
     scale: np.ndarray
 
-    def centred_blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield √w (x - μ) / σ in float64, beside the weights."""
-        for X, weights in self.blocks():
-            dense = X.toarray() if hasattr(X, "toarray") else X
-            yield np.sqrt(weights)[:, None] * ((dense.astype(np.float64) - self.mean) / self.scale), weights
+    def of_blocks(self, work: RowWork) -> Iterator[Any]:
+        """Yield ``work(A, weights)`` for each block."""
+        return self.results(partial(of_centred, work, self.mean, self.scale))
 
 
-def facts_from_rows(blocks: RowBlocks, stated: Stated, tolerances: Tolerances) -> PcaFacts:
+def of_centred(work: RowWork, mean: np.ndarray, scale: np.ndarray, X: Any, weights: np.ndarray) -> Any:
+    """Return the result of √w (x - μ) / σ in float64, for a block of rows x."""
+    dense = X.toarray() if hasattr(X, "toarray") else X
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return work(np.sqrt(weights)[:, None] * ((dense.astype(np.float64) - mean) / scale), weights)
+
+
+def facts_from_rows(results: RowResults, stated: Stated, tolerances: Tolerances) -> PcaFacts:
     """Return the facts, measured on the rows in float64 with plain products: no solver has a say in them.
 
     All is done in a unit in which the stated total is about 1. Should that be wrong, so are the numbers that follow.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        unit = unit_of(blocks, stated)
-        facts = facts_in_units(blocks, in_unit(stated, unit), unit, tolerances)
+        unit = unit_of(results, stated)
+        facts = facts_in_units(results, in_unit(stated, unit), unit, tolerances)
         return facts._replace(
             variances=stated.variances.astype(np.float64),
             residuals=facts.residuals * unit**2,
@@ -227,21 +233,21 @@ def facts_from_rows(blocks: RowBlocks, stated: Stated, tolerances: Tolerances) -
         )
 
 
-def largest_variance_beside(blocks: RowBlocks, stated: Stated, facts: PcaFacts) -> float:
+def largest_variance_beside(results: RowResults, stated: Stated, facts: PcaFacts) -> float:
     """Return the largest variance that is found at right angles to the stated components."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        unit = unit_of(blocks, stated)
-        look, V = Look(blocks, stated.mean, stated.scale * unit), stated.components.astype(np.float64).T
+        unit = unit_of(results, stated)
+        look, V = Look(results, stated.mean, stated.scale * unit), stated.components.astype(np.float64).T
         enough = most_beside(facts) / unit**2 * facts.degrees
         return float(largest_beside(look, V, facts.n_rows, enough) / facts.degrees * unit**2)
 
 
-def unit_of(blocks: RowBlocks, stated: Stated) -> np.float64:
+def unit_of(results: RowResults, stated: Stated) -> np.float64:
     """Return the power of two near the deviation of the rows: as stated, or where that is 0, as it is."""
     size = np.sqrt(stated.total)
     if size == 0.0:
-        look = Look(blocks, stated.mean, stated.scale)
-        size = max(float(np.abs(A).max(initial=0.0)) for A, _ in look.centred_blocks())
+        look = Look(results, stated.mean, stated.scale)
+        size = max(look.of_blocks(largest_entry))
     return np.ldexp(1.0, np.frexp(size)[1])
 
 
@@ -256,9 +262,9 @@ def in_unit(stated: Stated, unit: np.float64) -> Stated:
     )
 
 
-def facts_in_units(blocks: RowBlocks, stated: Stated, unit: np.float64, tolerances: Tolerances) -> PcaFacts:
+def facts_in_units(results: RowResults, stated: Stated, unit: np.float64, tolerances: Tolerances) -> PcaFacts:
     V, variances = stated.components.astype(np.float64).T, stated.variances.astype(np.float64)
-    look = Look(blocks, stated.mean, stated.scale * unit)
+    look = Look(results, stated.mean, stated.scale * unit)
     sums = sums_of(look, V)
     degrees = sums.weight - 1.0
     facts = PcaFacts(
@@ -285,17 +291,29 @@ def facts_in_units(blocks: RowBlocks, stated: Stated, unit: np.float64, toleranc
 
 def sums_of(look: Look, V: np.ndarray) -> Sums:
     """Return the sums over all rows."""
-    n_rows, weight, centre, products, kept, lost, total = 0, 0.0, np.zeros(V.shape[0]), np.zeros(V.shape), 0.0, 0.0, 0.0
-    for A, weights in look.centred_blocks():
-        scores = A @ V
-        products += A.T @ scores
-        kept += float((scores**2).sum())
-        total += float((A**2).sum())
-        lost += float(((A - scores @ V.T) ** 2).sum())
-        n_rows += int((weights > 0.0).sum())
-        weight += float(weights.sum())
-        centre += np.sqrt(weights) @ A
-    return Sums(n_rows, weight, centre, products, kept, lost, total)
+    total = Sums(0, 0.0, np.zeros(V.shape[0]), np.zeros(V.shape), 0.0, 0.0, 0.0)
+    for of_block in look.of_blocks(partial(block_sums, V)):
+        total = Sums(*(one + other for one, other in zip(total, of_block, strict=True)))
+    return total
+
+
+def block_sums(V: np.ndarray, A: np.ndarray, weights: np.ndarray) -> Sums:
+    """Return the sums over a block."""
+    scores = A @ V
+    return Sums(
+        n_rows=int((weights > 0.0).sum()),
+        weight=float(weights.sum()),
+        centre=np.sqrt(weights) @ A,
+        products=A.T @ scores,
+        kept=float((scores**2).sum()),
+        lost=float(((A - scores @ V.T) ** 2).sum()),
+        total=float((A**2).sum()),
+    )
+
+
+def largest_entry(A: np.ndarray, weights: np.ndarray) -> float:
+    """Return the largest |a| of a block."""
+    return largest_size(A)
 
 
 def misstatement(stated: Stated, weight: float) -> float:
@@ -364,7 +382,7 @@ def largest_beside(look: Look, V: np.ndarray, n_rows: int, enough: float) -> flo
     if n_columns <= DENSE:
         return largest_value(products_beside(look, Q))
     if n_rows <= DENSE and n_rows * n_columns <= DENSE_VALUES:
-        rest = np.concatenate([A - (A @ Q) @ Q.T for A, _ in look.centred_blocks()])
+        rest = np.concatenate(list(look.of_blocks(partial(rows_beside, Q))))
         return largest_value(rest @ rest.T)
     return largest_ritz_value(partial(normal_products, look), Q, enough)
 
@@ -372,16 +390,31 @@ def largest_beside(look: Look, V: np.ndarray, n_rows: int, enough: float) -> flo
 def normal_products(look: Look, block: np.ndarray) -> np.ndarray:
     """Return AᵀA times a block of directions."""
     product = np.zeros(block.shape)
-    for A, _ in look.centred_blocks():
-        product += A.T @ (A @ block)
+    for of_rows in look.of_blocks(partial(normal_product, block)):
+        product += of_rows
     return product
+
+
+def normal_product(block: np.ndarray, A: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return what some rows add to AᵀA times a block of directions."""
+    return A.T @ (A @ block)
+
+
+def rows_beside(Q: np.ndarray, A: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return rows without what lies in the span of Q."""
+    return A - (A @ Q) @ Q.T
+
+
+def scatter_of_rows(A: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return AᵀA of some rows."""
+    return A.T @ A
 
 
 def products_beside(look: Look, Q: np.ndarray) -> np.ndarray:
     """Return P AᵀA P with P = I - QQᵀ."""
     M = np.zeros((Q.shape[0], Q.shape[0]))
-    for A, _ in look.centred_blocks():
-        M += A.T @ A
+    for of_rows in look.of_blocks(scatter_of_rows):
+        M += of_rows
     M -= Q @ (Q.T @ M)
     return M - (M @ Q) @ Q.T
 
@@ -443,15 +476,15 @@ def orthonormal_beside(known: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 Filled = Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]  # rows as the model fills them, and where they had holes
 
 
-def change_of_holes(filled: Filled, blocks: RowBlocks, stated: Stated) -> float | None:
+def change_of_holes(filled: Filled, results: RowResults, stated: Stated) -> float | None:
     """Return how much one more round would change the filled values, beside the deviation of a column; None of none.
 
     The round: the mean of the filled rows, one product with C for the components, and the rows that these stand for.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        scale = stated.scale * unit_of(blocks, stated)
+        scale = stated.scale * unit_of(results, stated)
         V = stated.components.astype(np.float64).T
-        sums = sums_of(Look(blocks, stated.mean, scale), V)
+        sums = sums_of(Look(results, stated.mean, scale), V)
         shift = sums.centre / sums.weight
         turned = np.linalg.qr(sums.products)[0] if np.isfinite(sums.products).all() else V
         squares, n_holes = 0.0, 0

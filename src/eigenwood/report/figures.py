@@ -14,7 +14,7 @@ from eigenwood.report.leaderboard import fold_range, is_on_all_rows, is_ranked
 from eigenwood.report.task_report import TASK_REPORTS, Shown
 from eigenwood.report.words import measure_form, method_words, metric_words, parameter_words, unsigned
 from eigenwood.runs.metrics import metric_named
-from eigenwood.runs.record import CandidateRecord, DependenceRecord, Run
+from eigenwood.runs.record import DROPPED, CandidateRecord, DependenceRecord, Run
 
 MOST_IMPORTANCES, MOST_RESPONSES = 25, 6  # bars; classes in one figure of dependence
 
@@ -50,6 +50,8 @@ def candidates_shown(run: Run) -> Shown:
         "Each dot is a trial, at the second at which it ended; bars at the chosen ones reach from their lowest "
         "to their highest fold. Filled dots learnt from all rows of every fold, rings from a sample."
     )
+    if any(candidate.status == DROPPED for candidate in run.candidates):
+        words += " Not drawn: who was behind after the first folds and was dropped."
     return Shown("Score over time", words, candidates_of(run))
 
 
@@ -62,6 +64,7 @@ def candidates_of(run: Run) -> go.Figure:
     dots = [
         trial_dot(run, candidate, end, most, place in chosen)
         for place, (candidate, end) in enumerate(zip(run.candidates, ends, strict=True))
+        if candidate.status != DROPPED
     ]
     return candidates_figure(
         dots, f"{metric}, out of fold", form, not metric_named(run.metric, run.task).larger_is_better

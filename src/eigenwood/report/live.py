@@ -165,5 +165,6 @@ EVENTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "trial": trial_words,
     "tried": tried_words,
     "final fit": lambda facts: f"fitting the final model to {facts['n_rows']:,} rows",
+    "refit": lambda facts: f"fitting it again to all {facts['n_rows']:,} rows",
     "assessment": lambda facts: f"asking it about {facts['n_rows']:,} blind rows",
 }

@@ -171,6 +171,15 @@ def errors_shown(found: dict[str, Any]) -> Shown | None:
     return Shown("Rounds: error", f"How each round changed the error{bound}; test means blind rows.", figure)
 
 
+def oob_shown(found: dict[str, Any]) -> Shown:
+    figure = rounds_figure(Rounds({"out of bag": found["errors"]}, found["measure"]))
+    words = (
+        "The error after each tree on rows of the fit, each answered only by trees that had not learnt from it "
+        f"({found['n_rows']:,} rows)."
+    )
+    return Shown("Out of bag", words, figure)
+
+
 def losses_shown(found: dict[str, Any]) -> Shown | None:
     if not found["losses"]:
         return None
@@ -233,6 +242,7 @@ def contributions_shown(found: dict[str, Any]) -> Shown:
 FIGURES: dict[str, tuple[str, Callable[[dict[str, Any]], Shown | None]]] = {  # name → the part of the details it shows
     "tree": ("rules", tree_shown),
     "pruning": ("pruning", pruning_shown),
+    "oob": ("oob_curve", oob_shown),
     "errors": ("rounds", errors_shown),
     "losses": ("rounds", losses_shown),
     "margins": ("rounds", margins_shown),

@@ -12,7 +12,7 @@ from eigenwood.runs.record import CUT, CandidateRecord, RecipeRecord, Run
 
 SHARES = ("accuracy", "balanced accuracy", "recall", "precision", "F1")  # measures that are told in percent
 NAMES = {"svm": "SVM", "adaboost": "AdaBoost", "kernel logistic": "kernel logistic regression"}
-FRONTS = {"pca": "behind principal components"}
+FRONTS = {"pca": "behind principal components", "pairs": "with sums and differences of correlated numbers"}
 TARGETS = {"log": "of the logarithm", "standard": "of the scaled amount"}
 
 
@@ -194,6 +194,8 @@ def winner_words(recipe: RecipeRecord) -> str:
 def rows_words(run: Run) -> str:
     """Return which rows the final model learnt from, and whether these are all there were."""
     learnt, there = run.recipe.n_rows, run.split.n_train
+    if run.assessed is not None:
+        return f"all {learnt:,} rows, the blind ones too, once the test was done"
     if learnt >= there:
         return f"all {there:,} training rows"
     return f"{learnt:,} of the {there:,} training rows: the time limit did not allow more"
@@ -260,7 +262,7 @@ def split_words(run: Run) -> str:
     """Return how the rows were divided."""
     split = run.split
     words = f"{split.n_test:,} of {run.n_rows:,} rows were put aside unseen for the blind test ({split.how})"
-    left = f"; {split.n_train:,} were learnt from"
+    left = f"; the other {split.n_train:,} are the training rows"
     were = "was" if split.n_without_target == 1 else "were"
     without = f". {counted(split.n_without_target, 'row')} without a target {were} left out"
     return f"{words}{left}{without if split.n_without_target else ''}."

@@ -25,13 +25,14 @@ from eigenwood.estimators.registry import ENTRIES, REGRESSION, Entry
 
 PCA_SHARE = 0.95  # of the variance, where principal components stand in front
 MANY_COLUMNS = 40  # encoded columns; with fewer, principal components have little to gather
+WIDE = 500  # encoded columns, as texts have; with more, linear methods are the fastest, and often the best
 FEWEST_ROUNDS = 200  # that boosting has, however few the rows are
 SKEWED = 2.0  # the skewness of positive amounts from which their logarithm is tried, too
 ROUND_METHODS = ("gradient-boosting", "gradient-boosting-regression", "adaboost", "adaboost-regression")
 FOREST_METHODS = ("random-forest", "random-forest-regression")
+PCA_FRONT, PAIRS_FRONT = "pca", "pairs"
 FRONT, TARGET = "front", "target"  # what a candidate says beside the parameters of its method
 
-LARGE_TREES = {"max_depth": None, "max_leaf_nodes": 127, "min_samples_leaf": 10, "max_features": 0.5}
 BOOSTED: tuple[Mapping[str, Any], ...] = (
     {"max_depth": None, "max_leaf_nodes": 31, "min_samples_leaf": 20, "n_estimators": 300},
     {"max_depth": None, "max_leaf_nodes": 6, "min_samples_leaf": 5, "max_features": 0.5, "n_estimators": 400},
@@ -44,8 +45,25 @@ BOOSTED: tuple[Mapping[str, Any], ...] = (
         "l2_regularization": 1.0,
         "n_estimators": 800,
     },
-    {**LARGE_TREES, "learning_rate": 0.05, "l2_regularization": 5.0, "n_estimators": 600},
+    {
+        "learning_rate": 0.05,
+        "max_depth": None,
+        "max_leaf_nodes": 63,
+        "min_samples_leaf": 5,
+        "max_features": 0.4,
+        "l2_regularization": 5.0,
+        "n_estimators": 600,
+    },
+    {
+        "learning_rate": 0.03,
+        "max_depth": None,
+        "max_leaf_nodes": 31,
+        "min_samples_leaf": 10,
+        "max_features": 0.5,
+        "n_estimators": 1500,
+    },
 )
+PAIRED_METHODS = ("gradient-boosting", "gradient-boosting-regression", *FOREST_METHODS)
 FORESTS: tuple[Mapping[str, Any], ...] = ({}, {"max_features": 0.4, "min_samples_leaf": 3})
 KERNELS: tuple[Mapping[str, Any], ...] = (
     {"kernel": "linear"},
@@ -53,6 +71,7 @@ KERNELS: tuple[Mapping[str, Any], ...] = (
     {"C": 10.0},
     {"kernel": "poly", "degree": 2, "coef0": 1.0},
 )
+PAIRED = (*(params for params in BOOSTED if params["max_leaf_nodes"] in (15, 31, 63)), {}, {"max_features": 0.34})
 # What ``learn`` tries of a method, the fastest methods first; of one that is not here, what the registry says.
 LISTS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "decision-tree": ({"prune": "cost_complexity_cv"}, {"min_samples_leaf": 5}),
@@ -81,13 +100,18 @@ class Candidate(NamedTuple):
 
     method: str
     params: Mapping[str, Any]
-    front: str = ""  # "pca": principal components in front
+    front: str = ""  # "pca": principal components in front; "pairs": those of correlated pairs beside the columns
     target: str = ""  # of amounts: "log", "standard", or as they are
 
     def words(self) -> dict[str, Any]:
         """Return the choice as it is recorded."""
         around = {FRONT: self.front, TARGET: self.target}
         return {**self.params, **{name: value for name, value in around.items() if value}}
+
+    @property
+    def n_rounds(self) -> int | None:
+        """The most rounds that boosting has; None of another method."""
+        return self.params.get("n_estimators") if self.method in ROUND_METHODS else None
 
     def with_rounds(self, n_rounds: int) -> Candidate:
         """Return the same with so many trees or rounds."""
@@ -105,14 +129,32 @@ def entry_named(method: str) -> Entry:
 
 
 def candidates_for(
-    task: str, methods: tuple[str, ...], n_rows: int, n_columns: int, amounts: np.ndarray | None
+    task: str,
+    methods: tuple[str, ...],
+    n_rows: int,
+    n_columns: int,
+    amounts: np.ndarray | None,
+    *,
+    has_pairs: bool = False,
 ) -> list[Candidate]:
-    """Return the candidates of a task with so many rows to learn from, and columns after encoding."""
+    """Return the candidates of a task with so many rows to learn from, and columns after encoding.
+
+    Where numbers are strongly correlated, boosting and forests are tried with their pairs, too.
+    """
     found = list[Candidate]()
     for entry in entries_of(task):
         if entry.name in methods or (entry.is_candidate and not methods):
-            found += fitting_trees(candidates_of(entry, n_columns, amounts), n_rows)
+            of_entry = fitting_trees(candidates_of(entry, n_columns, amounts), n_rows)
+            found += of_entry + ([paired for each in of_entry if (paired := with_pairs(each))] if has_pairs else [])
+    if n_columns > WIDE:
+        found.sort(key=lambda candidate: candidate.params.get("kernel") != "linear")
     return [fewer_rounds(candidate, max(n_rows, FEWEST_ROUNDS)) for candidate in found]
+
+
+def with_pairs(candidate: Candidate) -> Candidate | None:
+    """Return a candidate whose trees ask about pairs of numbers, too; None of those for which it is not tried."""
+    is_tried = candidate.method in PAIRED_METHODS and not candidate.target and candidate.params in PAIRED
+    return candidate._replace(front=PAIRS_FRONT) if is_tried else None
 
 
 def fewer_rounds(candidate: Candidate, most: int) -> Candidate:
@@ -150,7 +192,7 @@ def candidates_of(entry: Entry, n_columns: int, amounts: np.ndarray | None) -> l
     if amounts is not None and is_skewed(amounts):
         found.append(found[0]._replace(target="log"))
     if not entry.takes_tables and n_columns > MANY_COLUMNS:
-        found.append(found[-1]._replace(front="pca"))
+        found.append(found[-1]._replace(front=PCA_FRONT))
     return found
 
 
@@ -174,7 +216,8 @@ def is_skewed(amounts: np.ndarray) -> bool:
 def columns_step(candidate: Candidate, columns: ColumnFacts) -> TableColumns:
     """Return the first step, which makes numbers and categories of dates and texts."""
     is_encoded = not entry_named(candidate.method).takes_tables
-    return TableColumns(kinds=dict(columns.kinds), readings=dict(columns.readings), cyclic=is_encoded)
+    is_paired = candidate.front == PAIRS_FRONT
+    return TableColumns(kinds=dict(columns.kinds), readings=dict(columns.readings), cyclic=is_encoded, pairs=is_paired)
 
 
 def later_steps(candidate: Candidate, seed: int, time_limit: float | None) -> list[tuple[str, Any]]:
@@ -186,7 +229,7 @@ def later_steps(candidate: Candidate, seed: int, time_limit: float | None) -> li
     if candidate.target:
         model = ScaledTargetRegressor(model, scale=candidate.target)
     encoder = [] if entry.takes_tables else [("encoder", TableEncoder())]
-    front = [("pca", PCA(PCA_SHARE))] if candidate.front == "pca" else []
+    front = [("pca", PCA(PCA_SHARE))] if candidate.front == PCA_FRONT else []
     return [*encoder, *front, ("model", model)]
 
 

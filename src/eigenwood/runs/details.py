@@ -5,6 +5,7 @@ members   one entry for each, the heaviest first: name, method, weight, numbers,
   rules          of a tree: its branches as deep as they can be read, and its heaviest rules
   pruning        of a pruned tree: leaves and error on the way to a single leaf
   out_of_bag     of a forest: the score with its interval, and what was tried for max_features
+  oob_curve      of a forest: the error out of bag after each tree
   rounds         of a booster: losses, errors and their bound, margins of blind rows
   plane          of support vectors: what the machine says in the plane of two principal components
   contributions  of trees: how far each column moves the answers for some blind rows
@@ -12,8 +13,9 @@ members   one entry for each, the heaviest first: name, method, weight, numbers,
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -27,9 +29,11 @@ from eigenwood.plots import one_output, shown_values
 from eigenwood.plots.boosted import bounds_of, error_rates, losses_of, margins_after, some_rounds, squared_errors
 from eigenwood.plots.tree import readable_depth
 from eigenwood.runs.members import Member
+from eigenwood.runs.trials import TrainingRows
 
 DIGITS = 5  # that count in a recorded number
 MOST_RULES, MOST_MARGINS = 60, 300
+MOST_OOB_ROWS, MOST_DRAWN = 1000, 20_000_000  # of a curve out of bag; rows that all trees drew, to be drawn again
 MOST_CLASSES, N_BINS = 50, 30  # of a target's distribution
 CLOSE = (0.005, 0.995)  # quantiles between which a histogram lies; its outer bins count what is beyond, too
 MOST_PLANE_ROWS, GRID, AROUND = 400, 64, 0.12  # rows, places along each side of the plane, and room around the rows
@@ -48,23 +52,76 @@ def target_details(y_train: np.ndarray, classes: np.ndarray | None) -> dict[str,
     return {"labels": [str(labels[k]) for k in order], "counts": counts[order].tolist(), "n_labels": int(labels.size)}
 
 
-def member_details(member: Member, X: pa.Table, y: np.ndarray, deadline: Deadline) -> dict[str, Any]:
-    """Return the numbers of one member; X are some blind rows and y their true answers."""
-    method = member.method
+class Kept(NamedTuple):
+    """The model that the user gets, and the rows that it learnt from."""
+
+    model: Any
+    among: TrainingRows
+    learnt: np.ndarray  # which of these
+
+
+class LearntRows(NamedTuple):
+    """A member of the model that the user gets, and what it learnt from."""
+
+    member: Member
+    kept: Kept
+
+    def oob_curve(self) -> dict[str, Any] | None:
+        """Return the error of a forest on rows out of bag after each tree, on some of its rows."""
+        method, n_rows = self.member.method, self.kept.learnt.size
+        if n_rows * len(method) > MOST_DRAWN or self.kept.among.weights is not None:  # a row of weight 2 is half out
+            return None
+        places = np.unique(np.linspace(0, n_rows - 1, min(n_rows, MOST_OOB_ROWS)).astype(np.int64))
+        rows, among = self.kept.learnt[places], self.kept.among
+        is_out = [~np.isin(places, drawn) for drawn in method.estimators_samples_]
+        errors = oob_errors(method, self.member.inputs(among.X.take(rows)), among.y[rows], is_out)
+        measure = "error rate" if hasattr(method, "classes_") else "mean squared error"
+        return {"measure": measure, "errors": rounded(errors), "n_rows": int(places.size)}
+
+
+def oob_errors(method: Any, inputs: Any, y: np.ndarray, is_out: list[np.ndarray]) -> np.ndarray:
+    """Return the error of the first tree, the first two, …, each asked about rows that it did not learn from."""
+    classes = getattr(method, "classes_", None)
+    total = np.zeros((y.size, 1 if classes is None else classes.size))
+    n_asked, errors = np.zeros(y.size), []
+    for tree, out in zip(method.estimators_, is_out, strict=True):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "X has feature names", UserWarning)  # which trees of a forest do not know
+            said = tree.predict(inputs)[:, np.newaxis] if classes is None else tree.predict_proba(inputs)
+        total[out] += said[out]
+        n_asked += out
+        asked = np.flatnonzero(n_asked)
+        mean = total[asked] / n_asked[asked, np.newaxis]
+        off = (mean[:, 0] - y[asked]) ** 2 if classes is None else classes[mean.argmax(axis=1)] != y[asked]
+        if asked.size:
+            errors.append(off.mean())
+    return np.array(errors)
+
+
+def member_details(
+    member: Member, X: pa.Table, y: np.ndarray, deadline: Deadline, learnt: LearntRows | None = None
+) -> dict[str, Any]:
+    """Return the numbers of one member; X are some blind rows and y their true answers.
+
+    ``learnt`` is the member that the user gets, with its rows: what is known from the fit is said of that one.
+    """
+    method, kept = member.method, member.method if learnt is None else learnt.member.method
     found: dict[str, Any] = {
         "name": member.name,
         "method": type(method).__name__,
         "weight": member.weight,
-        "numbers": numbers_of(method),
+        "numbers": numbers_of(kept),
     }
     for name, (has_it, details) in KNOWN.items():
-        if has_it(method):
-            found[name] = details(method)
+        if has_it(kept):
+            found[name] = details(kept)
     inputs = None
     for name, (has_it, measured) in MEASURED.items():
         if has_it(method) and not deadline.time_is_up():
             inputs = member.inputs(X) if inputs is None else inputs
             found[name] = measured(method, inputs, y)
+    if learnt is not None and hasattr(kept, "oob_curve_") and not deadline.time_is_up():
+        found["oob_curve"] = learnt.oob_curve()
     return {name: value for name, value in found.items() if value is not None}
 
 

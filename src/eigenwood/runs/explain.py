@@ -19,13 +19,14 @@ from eigenwood.estimators.watching import Deadline
 from eigenwood.runs.assess import Blind
 from eigenwood.runs.deciding import decided
 from eigenwood.runs.dependence import dependence
-from eigenwood.runs.details import member_details, target_details
+from eigenwood.runs.details import Kept, LearntRows, member_details, target_details
 from eigenwood.runs.importances import N_REPEATS, Importance, Resamples, drawn_rows, importances
 from eigenwood.runs.members import members_of, own_importances
 from eigenwood.runs.metrics import Answers, Metric, score
 from eigenwood.runs.record import DependenceRecord, ExplanationRecord
 
 MOST_ROWS, FEW_ROWS = 1000, 250  # that importances are measured on; the second where time is short
+MANY_COLUMNS, MOST_COLUMNS = 50, 200  # shuffled on few rows, and at all, where no time is limited
 MOST_DEPENDENCE_ROWS = 300
 MOST_DEPENDENT, MOST_IMPORTANCES = 6, 500  # columns of which dependence is shown; importances that are recorded
 DETAILS_SHARE, IMPORTANCES_SHARE = 0.25, 0.75  # of the limit, after which no more of them is begun
@@ -45,13 +46,17 @@ class Rows(NamedTuple):
         return Rows(self.X.take(rows), self.y[rows], weights, taken(self.answers, rows))
 
 
-def explained(model: Any, blind: Blind, limit: float) -> ExplanationRecord:
-    """Return what the model looks at, as far as ``limit`` seconds allow."""
+def explained(model: Any, blind: Blind, limit: float | None, kept: Kept | None = None) -> ExplanationRecord:
+    """Return what the model looks at, as far as ``limit`` seconds allow; without a limit, of so many columns.
+
+    ``kept`` is the model that the user gets, which may have learnt from the blind rows since: what is known from the
+    fit is said of that one, and what is measured on blind rows of the one that has not seen them.
+    """
     whole = Rows(blind.X, blind.y, blind.weights, blind.answers)
     details: dict[str, Any] = {"target": target_details(blind.y_train, blind.answers.classes)}
     clock = Deadline(limit)
     rows = sampled(whole, MOST_ROWS, blind.seed)
-    details["members"] = members_details(model, rows, Deadline(DETAILS_SHARE * limit))
+    details["members"] = members_details(model, kept, rows, Deadline(None if limit is None else DETAILS_SHARE * limit))
     began = time.perf_counter()
     found, words = column_importances(model, rows, blind.metric, Deadline(part_left(clock, limit)), blind.seed)
     of_a_column = (time.perf_counter() - began) / max(len(found), 1)
@@ -60,17 +65,18 @@ def explained(model: Any, blind: Blind, limit: float) -> ExplanationRecord:
     return ExplanationRecord(found[:MOST_IMPORTANCES], words, followed, details)
 
 
-def part_left(clock: Deadline, limit: float) -> float:
+def part_left(clock: Deadline, limit: float | None) -> float | None:
     """Return the seconds that importances may take."""
     left = clock.seconds_left()
-    assert left is not None
-    return max(left - (1.0 - IMPORTANCES_SHARE) * limit, 0.0)
+    return None if left is None or limit is None else max(left - (1.0 - IMPORTANCES_SHARE) * limit, 0.0)
 
 
-def members_details(model: Any, rows: Rows, deadline: Deadline) -> list[dict[str, Any]]:
+def members_details(model: Any, kept: Kept | None, rows: Rows, deadline: Deadline) -> list[dict[str, Any]]:
     """Return the numbers of each member; those that need its predictions only while there is time."""
     members = members_of(model)
-    return [member_details(member, rows.X, rows.y, deadline) for member in members]
+    learnt = [None] * len(members) if kept is None else [LearntRows(member, kept) for member in members_of(kept.model)]
+    pairs = zip(members, learnt, strict=True)
+    return [member_details(member, rows.X, rows.y, deadline, own) for member, own in pairs]
 
 
 # --- importances --------------------------------------------------------------------------------------
@@ -83,6 +89,7 @@ def column_importances(
     names = rows.X.column_names
     own = own_importances(model, names)
     order = names if own is None else sorted(names, key=lambda name: -own[name])
+    order = order if deadline.seconds_left() is not None else order[:MOST_COLUMNS]
     n_rows = affordable_rows(model, rows, len(names), deadline)
     if n_rows == 0:
         return [], "There was no time to shuffle a single column."
@@ -102,7 +109,8 @@ def column_importances(
 def affordable_rows(model: Any, rows: Rows, n_columns: int, deadline: Deadline) -> int:
     """Return on how many rows there is time to shuffle every column, or at least one: all, few or none."""
     left = deadline.seconds_left()
-    assert left is not None
+    if left is None:
+        return rows.y.size if n_columns <= MANY_COLUMNS else min(FEW_ROWS, rows.y.size)
     if left <= 0.0:
         return 0
     began = time.perf_counter()
@@ -134,7 +142,7 @@ def importance_words(metric: Metric, n_rows: int, n_found: int, n_columns: int, 
     if n_found == n_columns:
         return words
     which = "those that the model's own importances rank highest" if is_screened else "the first of the table"
-    return f"{words} Time allowed {n_found:,} of {n_columns:,} columns: {which}."
+    return f"{words} Measured for {n_found:,} of {n_columns:,} columns: {which}."
 
 
 # --- partial dependence -------------------------------------------------------------------------------

@@ -3,10 +3,15 @@
 recipe of the search ──► planned: what fits into the time ──► fitted, member by member ──► one model
                                                                     │ time was up all the same
                                                                     └──► the model of the search's best trial
+
+Once that model has been asked about the blind rows, the same recipe is fitted again to all rows, the blind ones too,
+if there is time: what a user gets has learnt from everything there is, and what the blind test says is said of the
+recipe without those rows.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +23,9 @@ from eigenwood.estimators.blending import WeightedEnsembleClassifier, WeightedEn
 from eigenwood.estimators.watching import TIME_UP
 from eigenwood.runs.candidates import ROUND_METHODS, Candidate, method_of, pipeline, recorded, without_limit
 from eigenwood.runs.clock import Clock
-from eigenwood.runs.costs import affordable_rows, affordable_trees
+from eigenwood.runs.costs import affordable_rows, affordable_trees, seconds_again
+from eigenwood.runs.metrics import Score
+from eigenwood.runs.preparing import Prepared
 from eigenwood.runs.recipes import Recipe, single
 from eigenwood.runs.record import MemberRecord, RecipeRecord
 from eigenwood.runs.search import Found
@@ -26,6 +33,7 @@ from eigenwood.runs.trials import TrainingRows, Trial, fit_weighted, sample_of
 
 MORE_ROWS = 1.5  # times as many as a model of the search has learnt from: else that one does
 LEAST_SHARE = 0.3  # of the training rows, that the best method must have time for; else the next best has its turn
+EVERY_ROW = "all rows"  # the blind ones, too
 ALL_ROWS, FOLD_ROWS = "all training rows", "the first fold's part of the training rows"
 
 
@@ -35,6 +43,7 @@ class Final(NamedTuple):
     model: Any
     recipe: RecipeRecord
     notes: list[str]
+    seconds: float = 0.0  # of the fit
 
 
 def final_model(found: Found, data: TrainingRows, clock: Clock, planned: float) -> Final:
@@ -42,9 +51,10 @@ def final_model(found: Found, data: TrainingRows, clock: Clock, planned: float) 
     notes = list[str]()
     recipe = final_recipe(found, data, clock.spare(planned))
     if recipe is not None:
+        began = clock.used()
         model = fitted_in_time(recipe, data, clock, planned)
         if model is not None:
-            return Final(model, recipe, notes)
+            return Final(model, recipe, notes, clock.used() - began)
         notes.append("the final fit ran out of time and was not used")
     if found.backup is None or found.backup.fitted is None:
         raise nothing_learnt(found.trials)
@@ -90,27 +100,32 @@ def nothing_learnt(trials: list[Trial]) -> InputError:
 def recipes_of(found: Found, data: TrainingRows) -> list[Recipe]:
     """Return the recipe of the search, and candidates that were only tried on less, the best first.
 
-    All are compared on the rows that the first fold checks on. Who has learnt from less and scores higher there all the
-    same is likely to be the better one.
+    All are compared on the rows that the first fold checks on. Who has learnt from less, and has both the higher score
+    and the smaller loss there all the same, is likely to be the better one; a score alone may be higher by luck.
     """
-    trials = [(place, found.trials[place]) for place in found.sampled]
-    others = [single(place, trial, data, len(trial.record.fold_scores)) for place, trial in trials]
-    others.sort(key=lambda recipe: recipe.rank, reverse=True)
+    others = singles_of(found, found.sampled, data)
     if found.recipe is None:
         return others
-    there = rank_on_first_fold(found.recipe, found.trials, data)
-    n_better = sum(recipe.rank > there for recipe in others)
-    return [*others[:n_better], found.recipe, *others[n_better:]]
+    there = score_on_first_fold(found.recipe, found.trials, data)
+    better = [recipe for recipe in others if recipe.score > there.value and recipe.loss < there.loss]
+    members = singles_of(found, found.whole, data)  # for a mixture there may be no time, and for one of it there is
+    return [*better, found.recipe, *members, *(recipe for recipe in others if recipe not in better)]
 
 
-def rank_on_first_fold(recipe: Recipe, trials: list[Trial], data: TrainingRows) -> tuple[float, float]:
-    """Return the rank of a recipe by the rows that the first fold checks on."""
+def singles_of(found: Found, places: list[int], data: TrainingRows) -> list[Recipe]:
+    """Return the recipes of single trials, the best first."""
+    trials = [(place, found.trials[place]) for place in places]
+    recipes = [single(place, trial, data, len(trial.record.fold_scores)) for place, trial in trials]
+    return sorted(recipes, key=lambda recipe: recipe.rank, reverse=True)
+
+
+def score_on_first_fold(recipe: Recipe, trials: list[Trial], data: TrainingRows) -> Score:
+    """Return how good a recipe is on the rows that the first fold checks on."""
     rows = data.folds[0][1]
     predictions = [trials[place].predictions for place in recipe.members]
     mixed = weighted_mean(np.stack([p[: rows.size] for p in predictions if p is not None]), np.array(recipe.weights))
     chosen = None if recipe.decision_weights is None else np.array(recipe.decision_weights)
-    found = data.score(rows, mixed, chosen)
-    return found.value, -found.loss
+    return data.score(rows, mixed, chosen)
 
 
 def recipe_record(
@@ -169,9 +184,33 @@ def fitted_member(member: MemberRecord, recipe: RecipeRecord, data: TrainingRows
     return fit_weighted(model, data.X.take(rows), data.y[rows], data.weights_of(rows))
 
 
+def recipe_of_every_row(final: Final, data: Prepared, spare: float) -> RecipeRecord | None:
+    """Return the same recipe for all rows, the blind ones too; None where there is no time, or no use.
+
+    A model that had no time for all training rows would have none for more, and blind rows may be of a class that no
+    training row is of: weights and calibrations know nothing of it.
+    """
+    rows = data.every_row()
+    if final.recipe.n_rows < data.rows.y.size or not all_known(rows.y, rows.classes):
+        return None
+    methods = [member.method for member in final.recipe.members]
+    if seconds_again(methods, final.seconds, final.recipe.n_rows, rows.y.size) > spare:
+        return None
+    return replace(final.recipe, rows=EVERY_ROW, n_rows=rows.y.size)
+
+
+def all_known(y: np.ndarray, classes: np.ndarray | None) -> bool:
+    return classes is None or bool(np.isin(y, classes).all())
+
+
+def rows_learnt(recipe: RecipeRecord, data: Prepared) -> TrainingRows:
+    """Return the rows among which a recipe chooses those that it learns from."""
+    return data.every_row() if recipe.rows == EVERY_ROW else data.rows
+
+
 def rows_of(recipe: RecipeRecord, data: TrainingRows) -> np.ndarray:
-    """Return the training rows that a recipe learns from."""
-    rows = np.arange(data.y.size) if recipe.rows == ALL_ROWS else data.folds[0][0]
+    """Return the rows that a recipe learns from, among those of ``data``."""
+    rows = data.folds[0][0] if recipe.rows == FOLD_ROWS else np.arange(data.y.size)
     return sample_of(rows, recipe.n_rows, data.seed)
 
 

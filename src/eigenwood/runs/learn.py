@@ -5,6 +5,8 @@
 3 training            the survivors on all rows of every fold                                   ``trials``
 4 tuning              neighbours of the best, mixtures, the fit to all training rows            ``recipes``, ``final``
 5 blind assessment    once, on the rows put aside                                               ``assess``, ``explain``
+
+Then the same recipe is fitted to all rows, if there is time: that is the model the user gets.
 """
 
 from __future__ import annotations
@@ -15,13 +17,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from eigenwood.data.kinds import NUMBER
 from eigenwood.data.tables import Table
+from eigenwood.estimators.columns import TableColumns
 from eigenwood.proofs.claim import Certificate
 from eigenwood.runs.assess import Blind, assessed
 from eigenwood.runs.candidates import candidates_for
 from eigenwood.runs.clock import Clock
+from eigenwood.runs.details import Kept
 from eigenwood.runs.explain import explained
-from eigenwood.runs.final import Final, final_model
+from eigenwood.runs.final import Final, final_model, fitted_in_time, recipe_of_every_row, rows_learnt, rows_of
 from eigenwood.runs.journal import Journal
 from eigenwood.runs.preparing import (
     Prepared,
@@ -34,7 +41,9 @@ from eigenwood.runs.preparing import (
 from eigenwood.runs.record import Run
 from eigenwood.runs.search import Found, Report, Search
 from eigenwood.runs.settings import LONGEST, MOST_TUNED, N_TUNED, Settings
+from eigenwood.runs.trials import TrainingRows, sample_of
 
+MOST_FOR_PAIRS = 5000  # rows, in which correlated numbers are looked for
 EARLIER_SHARE = 0.5  # of the time limit, that an earlier process may have used
 EXPLAINED_SHARE, MOST_EXPLAINED = 0.06, 6.0  # of the time limit, and seconds, for what the model looks at
 
@@ -72,8 +81,12 @@ def learn(
     with timed("assessment", seconds, clock):
         blind = blind_of(data, final)
         assessment = assessed(blind)
+    with timed("fit to all rows", seconds, clock):
+        kept = learnt_from_every_row(final, data, clock, later, report)
     with timed("explanation", seconds, clock):
-        explanation = explained(final.model, blind, explanation_limit(clock))
+        limit = None if settings.time_limit is None else explanation_limit(clock)
+        among = rows_learnt(kept.recipe, data)
+        explanation = explained(final.model, blind, limit, Kept(kept.model, among, rows_of(kept.recipe, among)))
     run = Run(
         version=version("eigenwood"),
         table=table.name,
@@ -88,14 +101,15 @@ def learn(
         split=split_record(data, settings),
         validation=validation_record(data),
         candidates=[trial.record for trial in found.trials],
-        recipe=final.recipe,
+        recipe=kept.recipe,
         assessment=assessment,
         explanation=explanation,
-        certificate=certificate_of(final.model).as_dict(),
+        certificate=certificate_of(kept.model).as_dict(),
         seconds=seconds,
         notes=[*data.notes, *found.notes, *final.notes],
+        assessed=None if kept is final else final.recipe,
     )
-    return Learned(final.model, run)
+    return Learned(kept.model, run)
 
 
 @contextmanager
@@ -114,9 +128,19 @@ def counted_seconds(journal: Journal, settings: Settings) -> float:
 def searched(data: Prepared, settings: Settings, clock: Clock, journal: Journal, report: Report, later: float) -> Found:
     """Return what the search among the candidates found."""
     amounts = data.rows.y if data.rows.classes is None else None
-    candidates = candidates_for(data.task, settings.models, data.rows.learnt_in(0), data.n_columns, amounts)
-    search = Search(data.rows, clock, journal, report, later)
+    n_learnt, has_pairs = data.rows.learnt_in(0), has_correlated_pairs(data.rows)
+    candidates = candidates_for(data.task, settings.models, n_learnt, data.n_columns, amounts, has_pairs=has_pairs)
+    search = Search(data.rows, clock, journal, report, later, data.y.size)
     return search.run(candidates, N_TUNED if settings.time_limit is None else MOST_TUNED)
+
+
+def has_correlated_pairs(rows: TrainingRows) -> bool:
+    """Return whether some numbers among the columns are strongly correlated, in some of the rows."""
+    kinds = {name: kind for name, kind in rows.columns.kinds.items() if kind == NUMBER}
+    if len(kinds) < 2:
+        return False
+    some = sample_of(np.arange(rows.y.size), MOST_FOR_PAIRS, rows.seed)
+    return TableColumns(kinds=kinds, pairs=True).fit(rows.X.select(list(kinds)).take(some)).pairs_.size > 0
 
 
 def later_seconds(data: Prepared, clock: Clock) -> float:
@@ -127,6 +151,16 @@ def later_seconds(data: Prepared, clock: Clock) -> float:
 def explanation_limit(clock: Clock) -> float:
     left = clock.seconds_left()
     return MOST_EXPLAINED if left is None else min(MOST_EXPLAINED, EXPLAINED_SHARE * max(left + clock.used(), 0.0))
+
+
+def learnt_from_every_row(final: Final, data: Prepared, clock: Clock, later: float, report: Report) -> Final:
+    """Return the model that was assessed, fitted again to all rows; as it is where there is no time for that."""
+    recipe = recipe_of_every_row(final, data, clock.spare(later))
+    if recipe is None:
+        return final
+    report("refit", n_rows=recipe.n_rows)
+    model = fitted_in_time(recipe, data.every_row(), clock, later)
+    return final if model is None else Final(model, recipe, final.notes)
 
 
 def blind_of(data: Prepared, final: Final) -> Blind:

@@ -26,9 +26,11 @@ from eigenwood.validation.params import Number, check_values
 from eigenwood.validation.targets import LARGEST_AMOUNT
 
 FEATURE = "feature"
+LEAKS_SHARE = 0.15  # of the time that is left, for the watch for leaks
 CHOICES = {"test": Number(at_least=0.01, at_most=0.9), "seed": Number(at_least=0, at_most=2**32 - 1, integer=True)}
-SOME_ROWS, SOME_FOLDS = 20_000, 3  # from here on, three of the folds tell candidates apart
-MANY_ROWS, HELD_OUT = 60_000, 20_000  # from here on, one part of the rows does
+SOME_ROWS, SOME_FOLDS = 2_500, 3  # from here on, three of the folds tell candidates apart
+MANY_ROWS = 20_000  # from here on, one part of the rows does
+HELD_OUT_SHARE, MOST_HELD_OUT = 0.2, 20_000  # of them
 
 
 class Prepared(NamedTuple):
@@ -56,6 +58,10 @@ class Prepared(NamedTuple):
 
     def blind_rows(self) -> pa.Table:
         return self.X.take(self.split.test)
+
+    def every_row(self) -> TrainingRows:
+        """Return the rows to learn from and the blind ones, in their order; there is nothing left to check on."""
+        return self.rows._replace(X=self.X, y=self.y, weights=self.weights, folds=[])
 
 
 def prepared(table: Table, target: str, settings: Settings, clock: Clock) -> Prepared:
@@ -184,7 +190,8 @@ def validation_folds(
 ) -> list[Fold]:
     """Return the folds on which candidates are compared: fewer where there are many rows, and one part of very many."""
     if y.size > MANY_ROWS:
-        return [held_out(task, y, HELD_OUT, seed, groups, order)]
+        n_checked = min(round(HELD_OUT_SHARE * y.size), MOST_HELD_OUT)
+        return [held_out(task, y, n_checked, seed, groups, order)]
     found = folds(task, y, seed, groups, order)
     return found if y.size <= SOME_ROWS else found[:SOME_FOLDS]
 
@@ -224,7 +231,8 @@ def codes_of(table: Table, name: str) -> np.ndarray:
 def found_leaks(whole: Table, target: str, task: str, split: Split, settings: Settings, clock: Clock) -> LeakReport:
     """Return what looks like a leak; with ``strict`` that is an error."""
     dropped = [name for name in settings.drop if name in whole.kinds()]
-    found = leaks(whole.drop(dropped), target, task, split, clock)
+    left = clock.seconds_left()
+    found = leaks(whole.drop(dropped), target, task, split, Clock(None if left is None else LEAKS_SHARE * left))
     serious = [finding for finding in found.findings if finding.serious]
     if settings.strict and serious:
         raise TableError(f"{whole.name}: with --strict no column may look like a leak; got: {serious[0].sentence}")

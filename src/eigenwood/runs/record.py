@@ -5,6 +5,7 @@ Run ─┬─ settings        what the user asked for
      ├─ split           which rows were put aside; validation: how candidates were compared
      ├─ candidates      every trial, in order: rows, rounds, scores, finished or cut
      ├─ recipe          the members of the final model: enough to fit it again, bit for bit (``replay``)
+     ├─ assessed        the same of the model that was asked about the blind rows, where that is another
      ├─ assessment      the blind rows, once (``assessment_record``)
      ├─ explanation     importances, dependence, the winner's own figures
      └─ certificate     what was proved about the fit
@@ -26,7 +27,7 @@ from eigenwood.runs.files import write_text
 
 FORMAT = 2  # of run.json
 
-FINISHED, CUT, DROPPED = "finished", "cut by the time limit", "dropped after a sample of the rows"
+FINISHED, CUT, DROPPED = "finished", "cut by the time limit", "dropped: behind on the first folds"
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class RecipeRecord:
     """The final model: its members, the rows they learnt from, and how probabilities become a prediction."""
 
     members: list[MemberRecord]
-    rows: str  # "all training rows", or "the training rows without those held out"
+    rows: str  # "all rows", "all training rows", or "the first fold's part of the training rows"
     n_rows: int
     score: float  # of the whole on the validation rows
     decision_weights: list[float] | None = None  # one for each class: the largest weighted probability is predicted
@@ -158,7 +159,12 @@ class Run:
     certificate: dict[str, Any]
     seconds: dict[str, float]
     notes: list[str] = field(default_factory=list)  # what time did not allow, what was surprising
+    assessed: RecipeRecord | None = None  # None: the model of the recipe itself was
     format: int = FORMAT
+
+    def assessed_recipe(self) -> RecipeRecord:
+        """Return the recipe of the model that was asked about the blind rows."""
+        return self.assessed or self.recipe
 
     def chosen(self) -> list[CandidateRecord]:
         """Return the candidates that the final model is made of, the heaviest first."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -146,7 +145,7 @@ def checked(rows: Blocks, source: Any, settings: ReduceSettings) -> Blocks:
             first_row += len(block)
             yield block
 
-    return replace(rows, pieces=pieces)
+    return rows.changed(pieces)
 
 
 def principal_parts(model: Any) -> dict[str, Any]:
@@ -184,7 +183,7 @@ class Stage:
                 n_done += len(block)
                 yield block
 
-        return replace(rows, pieces=pieces)
+        return rows.changed(pieces)
 
 
 class EvenSample:

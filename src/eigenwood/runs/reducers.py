@@ -181,7 +181,7 @@ def scored(rows: Blocks, names: tuple[str, ...], scores: Callable[[np.ndarray], 
                 found = scores(block)
             yield found
 
-    return replace(rows, columns=names, pieces=pieces)
+    return rows.changed(pieces, names)
 
 
 # --- the choice -----------------------------------------------------------------------------------
@@ -286,9 +286,9 @@ def made_ready(rows: Blocks, settings: ReduceSettings) -> Blocks:
     parts = (column_moments_of(block, np.ones(len(block))) for block in whole)
     moments = reduce(merged_columns, parts, no_column_moments(rows.n_columns))
     scale = standard_scale(SCALES[settings.scale], rows.dtype)(moments)
-    return replace(whole, pieces=lambda: (((block - moments.mean) / scale).astype(rows.dtype) for block in whole))
+    return whole.changed(lambda: (((block - moments.mean) / scale).astype(rows.dtype) for block in whole))
 
 
 def with_column_means(rows: Blocks) -> Blocks:
     means = observed_means(rows, None)
-    return replace(rows, pieces=lambda: (with_means(block, means) for block in rows))
+    return rows.changed(lambda: (with_means(block, means) for block in rows))

@@ -11,25 +11,27 @@ from eigenwood.data.tables import Table
 from eigenwood.errors import InputError
 from eigenwood.runs.candidates import recorded
 from eigenwood.runs.clock import Clock
-from eigenwood.runs.final import assembled, fitted_member, member_name
+from eigenwood.runs.final import assembled, fitted_member, member_name, rows_learnt
 from eigenwood.runs.preparing import prepared, target_digest
 from eigenwood.runs.record import Run
 from eigenwood.runs.settings import Settings
 
 
-def replayed(run: Run, table: Table) -> Any:
-    """Return the model that the run made, fitted again."""
+def replayed(run: Run, table: Table, *, assessed: bool = False) -> Any:
+    """Return the model that the run made, or the one that was asked about the blind rows, fitted again."""
+    recipe = run.assessed_recipe() if assessed else run.recipe
     settings = settings_of(run)
     data = prepared(table, run.target, settings, Clock(0.0))  # no time for what the model does not depend on
     if target_digest(data.y) != run.split.target_digest:
         raise InputError(
             f"{table.name}: the table must be the one that the run learnt from; got other values in {run.target!r}."
         )
+    rows = rows_learnt(recipe, data)
     fitted = [
-        (member_name(place, recorded(member.method, member.params)), fitted_member(member, run.recipe, data.rows, None))
-        for place, member in enumerate(run.recipe.members)
+        (member_name(place, recorded(member.method, member.params)), fitted_member(member, recipe, rows, None))
+        for place, member in enumerate(recipe.members)
     ]
-    return assembled(run.recipe, fitted, data.rows)
+    return assembled(recipe, fitted, rows)
 
 
 def settings_of(run: Run) -> Settings:

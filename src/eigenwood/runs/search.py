@@ -20,17 +20,21 @@ from eigenwood.runs.candidates import Candidate
 from eigenwood.runs.clock import Clock
 from eigenwood.runs.costs import Costs, name_of
 from eigenwood.runs.journal import Journal
-from eigenwood.runs.recipes import Recipe, best_mixture, single
-from eigenwood.runs.trials import SharedColumns, TrainingRows, Trial, run_trial
+from eigenwood.runs.recipes import MOST_MEMBERS, Recipe, best_mixture, single
+from eigenwood.runs.record import CUT
+from eigenwood.runs.trials import SharedColumns, TrainingRows, Trial, run_trial, score_on_first
 from eigenwood.runs.tuning import is_tuned, tuned
 
 SAMPLE = 2000  # rows of the smallest sample
+TREES = ("decision-tree", "regression-tree")
+SMALLEST = 500  # rows that a model is fitted to where there was no time for any
 STEP = 4  # times as many rows in the next one
 FEWEST = 3  # candidates that reach all rows
 PATIENCE = 60  # tuned candidates without a gain, before the search ends by itself
 FINAL_SHARE = 0.6  # of all the time, that the final fit may need
 AFTER_INTERRUPT = 4.0  # seconds for the final fit when somebody has called the search off
 MOST_OF_SAMPLE, MOST_OF_WHOLE = 0.12, 0.5  # of the time that is left for trials, that one of them may take
+MOST_OF_TUNED = 0.9  # the same of a tuned one: the others have had their turn
 MOST_OF_FIRST = 0.9  # as long as there is no model at all
 MOST_LEFT_OUT = 3  # tuned candidates, one after the other, for which there is no time: then there is none
 
@@ -42,6 +46,7 @@ class Found(NamedTuple):
 
     trials: list[Trial]
     recipe: Recipe | None  # of trials on all rows of every fold; None where there was no time for one
+    whole: list[int]  # places of ranked trials on all rows of every fold
     sampled: list[int]  # places of the last trials of other candidates, on samples or on one fold
     backup: Trial | None  # the best fitted model there is already
     costs: Costs
@@ -51,9 +56,12 @@ class Found(NamedTuple):
 class Search:
     """The trials of one run, in order."""
 
-    def __init__(self, data: TrainingRows, clock: Clock, journal: Journal, report: Report, planned: float) -> None:
+    def __init__(
+        self, data: TrainingRows, clock: Clock, journal: Journal, report: Report, planned: float, n_rows: int
+    ) -> None:
         self._data, self._clock, self._journal, self._report = data, clock, journal, report
         self._planned = planned  # seconds that later stages need
+        self._n_rows = n_rows  # with the blind ones, which the final model is fitted to at last
         self._shared = SharedColumns(data)
         self._most_final = FINAL_SHARE * max(clock.spare(planned), 0.0)
         self._all_rows = max(data.learnt_in(fold) for fold in range(len(data.folds)))
@@ -76,10 +84,19 @@ class Search:
                 raise
             self._clock.end_within(AFTER_INTERRUPT)
             notes.append("the search was interrupted: the best model so far was taken")
+        if candidates and all(trial.record.status == CUT for trial in self.trials):
+            self._smallest_trial(quickest(candidates))
         if self._left_out:
             names = sorted({candidate.method for candidate in self._left_out})
             notes.append(f"there was no time for {len(self._left_out)} trials ({', '.join(names)})")
-        return Found(self.trials, self.recipe, self._sampled(), self.backup, self.costs, notes)
+        return Found(self.trials, self.recipe, self._whole, self._sampled(), self.backup, self.costs, notes)
+
+    def _smallest_trial(self, candidate: Candidate) -> None:
+        """Fit a candidate to a few rows, however late it is: there is a model in any case."""
+        n_rows = min(SMALLEST, self._all_rows)
+        trial = run_trial(candidate, self._data, self._shared, n_rows, 1, Clock(None))
+        self.costs.add(trial, 1)
+        self.trials.append(self._remembered(trial))
 
     # --- samples ------------------------------------------------------------------------------------
 
@@ -111,7 +128,7 @@ class Search:
             if candidate is None or since >= PATIENCE:
                 return
             tried.add(name_of(candidate))
-            n_left_out = 0 if self._whole_trial(candidate) else n_left_out + 1
+            n_left_out = n_left_out + 1 if self._whole_trial(candidate, races=True) is None else 0
             if n_left_out == MOST_LEFT_OUT:
                 return
             since = 0 if self._best_rank() > best_rank else since + 1
@@ -130,30 +147,31 @@ class Search:
 
     # --- one trial ----------------------------------------------------------------------------------
 
-    def _whole_trial(self, candidate: Candidate) -> bool:
-        """Try a candidate on all rows of every fold; return whether it was ranked."""
+    def _whole_trial(self, candidate: Candidate, *, races: bool = False) -> Trial | None:
+        """Try a candidate on all rows of every fold; return the trial, or None if there was no time for it."""
         n_folds = len(self._data.folds)
-        trial = self._trial(candidate, self._all_rows, n_folds)
+        trial = self._trial(candidate, self._all_rows, n_folds, races=races)
         if trial is None and n_folds > 1:  # for one fold there may be time: that says more than a sample
             self._trial(candidate, self._all_rows, 1)
         if trial is None or not trial.is_ranked:
-            return False
+            return trial
         found = single(self._whole[-1], trial, self._data, len(self._data.folds))
         self._take(found)
         if len(self._whole) > 1:
             self._take(best_mixture(self.trials, self._whole, self._data, len(self._data.folds)))
-        return True
+        return trial
 
-    def _trial(self, candidate: Candidate, n_rows: int, n_folds: int) -> Trial | None:
+    def _trial(self, candidate: Candidate, n_rows: int, n_folds: int, *, races: bool = False) -> Trial | None:
         """Return a trial, run now or before; None if there is no time for it."""
         trial = self._journal.known(candidate, n_rows, n_folds)
         if trial is None:
-            most = self._most_seconds(n_rows)
+            most = self._most_seconds(n_rows, races=races)
             if n_folds * self.costs.of_fold(candidate, n_rows) >= most:
                 self._left_out.append(candidate)
                 return None
             self._report("trial", method=candidate.method, params=candidate.words(), n_rows=n_rows, n_folds=n_folds)
-            trial = run_trial(candidate, self._data, self._shared, n_rows, n_folds, Clock(most))
+            bars = self._bars() if races else []
+            trial = run_trial(candidate, self._data, self._shared, n_rows, n_folds, Clock(most), bars)
             self._journal.add(trial, n_rows, n_folds, self._clock.used())
         self.costs.add(trial, n_folds)
         self.trials.append(self._remembered(trial))
@@ -162,9 +180,24 @@ class Search:
         self._report("tried", record=trial.record, best=self._best_rank(), used=self._clock.used())
         return trial
 
-    def _most_seconds(self, n_rows: int) -> float:
+    def _bars(self) -> list[float]:
+        """Return the scores on the first fold, the first two, … that a tuned candidate must reach to go on.
+
+        It must be among as many of the best there as a mixture has members; then it may still be one of them.
+        """
+        ranked = [self.trials[place] for place in self._whole]
+        if len(ranked) < MOST_MEMBERS:
+            return []
+        scores = [
+            [score_on_first(trial, self._data, n_folds) for trial in ranked]
+            for n_folds in range(1, len(self._data.folds))
+        ]
+        return [sorted(column, reverse=True)[MOST_MEMBERS - 1] for column in scores]
+
+    def _most_seconds(self, n_rows: int, *, races: bool = False) -> float:
         """Return the seconds that one trial may take."""
         share = MOST_OF_WHOLE if n_rows >= self._all_rows else MOST_OF_SAMPLE
+        share = MOST_OF_TUNED if races else share
         if self.backup is None:
             share = MOST_OF_FIRST
         return share * self._clock.spare(self._reserved())
@@ -172,13 +205,16 @@ class Search:
     def _reserved(self) -> float:
         """Return the seconds that later stages need: the final fit of the best so far to all training rows, and others.
 
-        The final fit may take more than half of all the time: of forests there can be fewer trees.
+        The final fit may take more than half of all the time: of forests there can be fewer trees. The fit to all rows
+        after it is planned for where there is room for both.
         """
         if self.recipe is not None:
             best = [self.trials[place] for place in self.recipe.members]
         else:
             best = [] if self.backup is None else [self.backup]
-        return self._planned + min(self.costs.of_members(best, self._n_train), self._most_final)
+        final = self.costs.of_members(best, self._n_train)
+        both = final + self.costs.of_members(best, self._n_rows)
+        return self._planned + (both if both <= self._most_final else min(final, self._most_final))
 
     def _remembered(self, trial: Trial) -> Trial:
         """Return a trial as it is kept: the fitted model only of the best on the most rows."""
@@ -223,6 +259,12 @@ def sample_sizes(n_rows: int) -> list[int]:
         n_rows //= STEP
         sizes.insert(0, n_rows)
     return sizes
+
+
+def quickest(candidates: list[Candidate]) -> Candidate:
+    """Return a single tree without pruning if there is one, and otherwise the first candidate."""
+    trees = [candidate for candidate in candidates if candidate.method in TREES and "prune" not in candidate.params]
+    return trees[0] if trees else candidates[0]
 
 
 def survivors(ranked: list[Candidate]) -> list[Candidate]:

@@ -11,7 +11,8 @@ all folds together.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from eigenwood.errors import InputError
 from eigenwood.estimators.blending.fitting import in_columns, member_scores
 from eigenwood.estimators.watching import TIME_UP, OutOfTimeError
 from eigenwood.runs.candidates import (
+    PAIRS_FRONT,
     ROUND_METHODS,
     Candidate,
     ColumnFacts,
@@ -34,7 +36,7 @@ from eigenwood.runs.candidates import (
 from eigenwood.runs.clock import Clock
 from eigenwood.runs.deciding import decided, decision_weights
 from eigenwood.runs.metrics import Answers, Metric, Score, score
-from eigenwood.runs.record import CUT, FINISHED, CandidateRecord
+from eigenwood.runs.record import CUT, DROPPED, FINISHED, CandidateRecord
 from eigenwood.runs.settings import Fold
 
 MOST_STAGES = 16  # numbers of rounds that are compared
@@ -124,12 +126,12 @@ class SharedColumns:
 
     def __init__(self, data: TrainingRows) -> None:
         self._data = data
-        self._made: dict[tuple[int, int, bool], tuple[Any, pa.Table, pa.Table, np.ndarray]] = {}
+        self._made: dict[tuple[int, int, bool, bool], tuple[Any, pa.Table, pa.Table, np.ndarray]] = {}
 
     def of(self, candidate: Candidate, fold: int, n_rows: int) -> tuple[Any, pa.Table, pa.Table, np.ndarray]:
         """Return the fitted step, the columns to learn from and to check on, and which rows are learnt from."""
         data = self._data
-        key = (fold, n_rows, entry_named(candidate.method).takes_tables)
+        key = (fold, n_rows, entry_named(candidate.method).takes_tables, candidate.front == PAIRS_FRONT)
         if key not in self._made:
             learn_rows, check_rows = data.folds[fold]
             rows = sample_of(learn_rows, n_rows, data.seed)
@@ -142,9 +144,18 @@ class SharedColumns:
 
 
 def run_trial(
-    candidate: Candidate, data: TrainingRows, shared: SharedColumns, n_rows: int, n_folds: int, clock: Clock
+    candidate: Candidate,
+    data: TrainingRows,
+    shared: SharedColumns,
+    n_rows: int,
+    n_folds: int,
+    clock: Clock,
+    bars: Sequence[float] = (),
 ) -> Trial:
-    """Return what a candidate does on the first folds, learning from at most so many rows of each."""
+    """Return what a candidate does on the first folds, learning from at most so many rows of each.
+
+    ``bars`` are the scores on the first fold, the first two, … below which it is dropped.
+    """
     started, fit_seconds = time.perf_counter(), 0.0
     stages, rounds, first, status = [], np.zeros(0, dtype=int), None, FINISHED
     try:
@@ -161,14 +172,33 @@ def run_trial(
             if clock.time_is_up():
                 status = CUT
                 break
+            if fold < len(bars) and is_behind(candidate, data, Stages(stages, rounds), bars[fold]):
+                status = DROPPED
+                break
     except OutOfTimeError:
         status = CUT
     except UNFIT as problem:
         status = f"failed: {problem}"
     seconds = time.perf_counter() - started, fit_seconds
+    if status == DROPPED:
+        so_far = ranked(candidate, data, n_rows, Stages(stages, rounds), None, seconds)
+        return so_far._replace(record=replace(so_far.record, status=DROPPED), predictions=None, calibration=None)
     if status != FINISHED:
         return unranked(candidate, n_rows, status, seconds[0])
     return ranked(candidate, data, n_rows, Stages(stages, rounds), first, seconds)
+
+
+def is_behind(candidate: Candidate, data: TrainingRows, stages: Stages, bar: float) -> bool:
+    """Return whether a candidate scores less than it must on the folds so far."""
+    return ranked(candidate, data, 0, stages, None, (0.0, 0.0)).record.mean_score < bar
+
+
+def score_on_first(trial: Trial, data: TrainingRows, n_folds: int) -> float:
+    """Return the score of a ranked trial on the first folds alone."""
+    assert trial.predictions is not None
+    checked = data.checked(n_folds)
+    predictions = trial.predictions[: checked.size]
+    return data.score(checked, predictions, data.decision_weights(checked, predictions)).value
 
 
 def fit_fold(

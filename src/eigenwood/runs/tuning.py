@@ -12,6 +12,8 @@ import numpy as np
 
 from eigenwood.runs.candidates import Candidate
 
+USUAL_STEP, MOST_ROUNDS = 0.1, 2000  # the learning rate of boosting where none is given
+
 
 class Axis(NamedTuple):
     """One parameter: the values it may have, in order; a draw is one of them, a step goes to a neighbour."""
@@ -35,7 +37,6 @@ TREES_OF_BOOSTING = {
     "max_features": Axis((0.2, 0.35, 0.5, 0.7, 1.0)),
     "min_samples_leaf": Axis((3, 5, 10, 20, 40)),
     "l2_regularization": Axis((0.0, 0.3, 1.0, 5.0, 20.0)),
-    "subsample": Axis((0.6, 0.8, 1.0)),
 }
 TREES_OF_FORESTS = {
     "max_features": Axis((0.15, 0.25, 0.4, 0.6, 0.8, 1.0)),
@@ -61,6 +62,16 @@ def is_tuned(candidate: Candidate) -> bool:
     return candidate.method in SPACES and candidate.params.get("kernel", "rbf") == "rbf"
 
 
+def as_far(candidate: Candidate, best: Candidate) -> Candidate:
+    """Return a candidate with as many rounds as it needs to go as far as another: more where each is a smaller step."""
+    n_rounds, step = best.n_rounds, candidate.params.get("learning_rate")
+    if n_rounds is None or step is None:
+        return candidate
+    return candidate.with_rounds(
+        min(round(n_rounds * best.params.get("learning_rate", USUAL_STEP) / step), MOST_ROUNDS)
+    )
+
+
 def tuned(best: Candidate, trial: int, seed: int, tried: Callable[[Candidate], bool]) -> Candidate | None:
     """Return the next candidate of a method that has not been tried, or None if none is found."""
     rng = np.random.default_rng([seed, trial])
@@ -70,7 +81,7 @@ def tuned(best: Candidate, trial: int, seed: int, tried: Callable[[Candidate], b
             changed = {name: axis.drawn(rng) for name, axis in space.items()}
         else:
             changed = {name: axis.near(best.params.get(name), rng) for name, axis in space.items()}
-        candidate = best._replace(params={**best.params, **changed})
+        candidate = as_far(best._replace(params={**best.params, **changed}), best)
         if not tried(candidate):
             return candidate
     return None

@@ -15,7 +15,7 @@ from eigenwood.estimators.registry import REGRESSION, verify
 from eigenwood.estimators.words.queries import WordQueries
 from eigenwood.proofs.claim import Certificate
 from eigenwood.runs.clock import Clock
-from eigenwood.runs.final import rows_of
+from eigenwood.runs.final import rows_learnt, rows_of
 from eigenwood.runs.frames import amounts_of, frame_for, labels_of
 from eigenwood.runs.preparing import prepared, rows_with_target, target_digest
 from eigenwood.runs.record import Run
@@ -32,9 +32,10 @@ def verified(
     """
     if run is not None and run.target == target and is_table_of(run, table):
         data = prepared(table, target, settings_of(run), Clock(0.0))  # no time for what the model does not depend on
-        learnt = rows_of(run.recipe, data.rows)
-        X, y, weights = data.rows.X.take(learnt), data.rows.y[learnt], data.rows.weights_of(learnt)
-        return verify(model, X, y, weights, time_limit=time_limit), f"the {learnt.size} training rows"
+        among = rows_learnt(run.recipe, data)
+        learnt = rows_of(run.recipe, among)
+        X, y, weights = among.X.take(learnt), among.y[learnt], among.weights_of(learnt)
+        return verify(model, X, y, weights, time_limit=time_limit), f"the {learnt.size:,} rows it learnt from"
     rows = table.take(rows_with_target(table, target, Settings()))
     y = targets_of(rows, target, is_regressor(model))
     return verify(model, frame_for(model, rows), y, time_limit=time_limit), f"all {y.size} rows with a target"

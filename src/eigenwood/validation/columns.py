@@ -25,6 +25,20 @@ def check_column_state(
         raise InputError(f"{who}: term_weights_ must have a number above 0 for each of terms_; got others.")
 
 
+def check_pairs(who: str, is_wanted: bool, found: Mapping[str, np.ndarray | None], kinds: np.ndarray) -> None:
+    """Raise unless there are pairs of columns of numbers, and by what they are standardized, where they are wanted."""
+    places, scales = found["pairs_"], found["pair_scales_"]
+    if any((value is not None) != is_wanted for value in found.values()):
+        there = ", ".join(sorted(name for name, value in found.items() if value is not None)) or "none of them"
+        raise InputError(f"{who}: {', '.join(sorted(found))} must be there if pairs is true; got {there}.")
+    if places is None or scales is None:
+        return
+    if not (kinds[places] == "number").all() or (places[:, 0] >= places[:, 1]).any():
+        raise InputError(f"{who}: pairs_ must hold two different columns of numbers in order; got others.")
+    if not (scales > 0.0).all():
+        raise InputError(f"{who}: pair_scales_ must hold numbers above 0; got {scales.min()}.")
+
+
 def check_some_column(who: str, n_used: int, kinds: list[str]) -> None:
     """Raise if every column was left out."""
     if n_used == 0:

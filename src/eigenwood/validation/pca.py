@@ -70,11 +70,10 @@ def check_batch(X: Any, is_table: bool, n_missing: int) -> None:
 
 
 def check_block_weights(weights: np.ndarray, n_before: int, n_rows: int) -> np.ndarray:
-    """Return the weights of a block of rows in a stream, after so many rows before it."""
-    of_block = weights[n_before : n_before + n_rows]
-    if of_block.size < n_rows:
-        raise InputError(f"{WHO}: sample_weight must have a weight for every row; got {weights.size}.")
-    return of_block
+    """Return the weights of a block of rows in a stream, after so many rows before it; raise where they are fewer."""
+    if weights.size < n_rows:
+        raise InputError(f"{WHO}: sample_weight must have a weight for every row; got {n_before + weights.size}.")
+    return weights
 
 
 def check_no_weights_left(weights: np.ndarray, n_rows: int) -> None:

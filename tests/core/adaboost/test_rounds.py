@@ -206,13 +206,14 @@ def test_calls_may_be_long_or_short():
     assert_same(one, many)
 
 
-def test_categories_go_where_they_weigh_more():
-    """The best two sets of categories, found by trying all of them."""
+@pytest.mark.parametrize("n_numbers", [0, 1])
+def test_categories_go_where_they_weigh_more(n_numbers):
+    """The best two sets of categories, found by trying all of them; also beside a column of numbers, all alike."""
     rng = np.random.default_rng(1)
-    X = rng.integers(0, 5, size=(60, 1)).astype(float)
+    X = np.hstack([rng.integers(0, 5, size=(60, 1)).astype(float), np.ones((60, n_numbers))])
     for n_classes in (2, 3):
         y = rng.integers(0, n_classes, size=60)
-        step = boosted(X, y, n_rounds=1, n_categories=np.array([5]))
+        step = boosted(X, y, n_rounds=1, n_categories=np.array([5, -1])[: 1 + n_numbers])
         least = min(
             (np.where(bits >> X[:, 0].astype(int) & 1, a, b) != y).mean()
             for bits in range(32)

@@ -73,6 +73,19 @@ def test_listed_categories_go_to_the_lighter_side_and_others_to_the_heavier(n_ca
         assert [sides.sum(), (~sides).sum()] == [tree.n_rows[tree.left[0]], tree.n_rows[tree.right[0]]]
 
 
+def test_only_categories_of_the_column_are_listed():
+    """Of two columns of categories, one behind the other."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(4, size=200), rng.integers(9, size=200)]).astype(float)
+    y = np.array([3.0, 0.0, 1.0, -5.0])[X[:, 0].astype(int)] + np.sin(5.0 * X[:, 1])
+    tree = boost(X, y, n_rounds=3, categories=(0, 1), max_leaves=9).trees
+    assert {0, 1} <= set(tree.feature)
+    for node in np.flatnonzero(tree.feature >= 0):
+        listed = tree.categories[tree.category_start[node] : tree.category_start[node + 1]]
+        assert 0 < listed.size < X[:, tree.feature[node]].max() + 1
+        assert listed.max() <= X[:, tree.feature[node]].max()
+
+
 def test_missing_numbers_go_where_they_went():
     X = np.array([[1.0], [2.0], [3.0], [np.nan], [np.nan], [4.0]])
     for y, side in (([9.0, 9.0, 0.0, 9.0, 9.0, 0.0], True), ([9.0, 9.0, 0.0, 0.0, 0.0, 0.0], False)):

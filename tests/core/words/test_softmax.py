@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from eigenwood.core.words import softmax
 from eigenwood.core.words.cbow import Schedule
 from eigenwood.core.words.pairs import contexts_of
-from eigenwood.core.words.softmax import BATCH, softmax_steps, train_on
+from eigenwood.core.words.softmax import BATCH, examples_of, softmax_steps, train_on
 from eigenwood.core.words.workspace import ContextParams
 from tests.core.words.test_cbow import text_of, weights_of
 from tests.naive import words as naive
@@ -39,3 +40,11 @@ def test_it_learns_what_follows_what():
     assert last.losses[0] < np.log(6) + 0.1
     assert 2 / 3 * np.log(2) < last.losses[-1] < 0.5  # the middle word tells nothing about which of both others it is
     assert last.n_examples.tolist() == [240] * 8
+
+
+def test_pieces_say_how_much_of_the_text_they_end(monkeypatch):
+    monkeypatch.setattr(softmax, "PIECE", 9)
+    shares = [share for _, share in examples_of(text_of(60, 12), ContextParams(2, 1, 1), seed=0)]
+    assert len(shares) > 2
+    np.testing.assert_allclose(np.diff(shares, prepend=0.0), 1.0 / len(shares))
+    assert shares[-1] == 1.0

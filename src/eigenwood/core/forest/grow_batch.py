@@ -38,6 +38,10 @@ class WorkspacePool:
     def __init__(self) -> None:
         self._free: defaultdict[tuple, SimpleQueue[Workspace]] = defaultdict(SimpleQueue)
 
+    def __reduce__(self) -> tuple:
+        """Another process makes workspaces of its own."""
+        return WorkspacePool, ()
+
     @contextmanager
     def one_for(self, context: GrowthContext, n_rows: int, largest: int) -> Iterator[Workspace]:
         """Give a workspace for trees of the same table, of so many rows in all and ``largest`` in one, whose parameters

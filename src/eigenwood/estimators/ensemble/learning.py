@@ -10,8 +10,10 @@ complete ensemble, however fast the machine was.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from itertools import islice
 from threading import get_ident
 from typing import Any, NamedTuple, Protocol
@@ -19,7 +21,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from sklearn import config_context, get_config
 
-from eigenwood.core.threads import WorkQueue, results_of, row_blocks
+from eigenwood.core.threads import results_of, row_blocks
+from eigenwood.estimators.blockwise import task_queue
 from eigenwood.estimators.ensemble.out_of_bag import OobPrediction
 
 MOST_BLOCKS = 16  # of learners, whose predictions are added up apart from each other
@@ -59,19 +62,12 @@ def learner_steps(
 
     ``add`` takes the predictions out of bag of each of them, in the same order.
     """
-    config, here = get_config(), get_ident()  # the configuration of this thread; others have their own
-
-    def work(batch: range) -> Sequence[FittedLearner | None]:
-        with nullcontext() if get_ident() == here else config_context(**config):
-            if batch.start < len(earlier):
-                return [fitter.rescore(number, earlier[number]) for number in batch]
-            return fitter.fit_many(batch)
-
+    work = BatchFitter(fitter, earlier, get_config(), (os.getpid(), get_ident()))
     waiting = iter(batches(len(earlier), n_learners, fitter.batch_size()))
     ready: dict[int, FittedLearner | None] = {}
     fitted: list[FittedLearner] = []
-    with WorkQueue(work, n_threads) as queue:
-        for batch in islice(waiting, 2 * n_threads):  # a few wait in the queue, so that no thread has to
+    with task_queue(work, n_threads) as queue:
+        for batch in islice(waiting, queue.width):
             queue.add(batch)
         while len(fitted) < n_learners:
             batch, results = queue.next_result()
@@ -88,6 +84,23 @@ def learner_steps(
                 fitted.append(found._replace(oob=None))
                 if len(fitted) > len(earlier) or len(earlier) == len(fitted) == n_learners:
                     yield Step(tuple(fitted), whole=True, last=len(fitted) == n_learners and found.complete)
+
+
+@dataclass(frozen=True)
+class BatchFitter:
+    """Fits batches of learners, on any thread of any process."""
+
+    fitter: LearnerFitter
+    earlier: Sequence[Any]
+    config: dict[str, Any]  # scikit-learn's, of the thread that fits the ensemble; others have their own
+    home: tuple[int, int]  # that process, and that thread
+
+    def __call__(self, batch: range) -> Sequence[FittedLearner | None]:
+        """Return the learners of some numbers."""
+        with nullcontext() if (os.getpid(), get_ident()) == self.home else config_context(**self.config):
+            if batch.start < len(self.earlier):
+                return [self.fitter.rescore(number, self.earlier[number]) for number in batch]
+            return self.fitter.fit_many(batch)
 
 
 def batches(n_earlier: int, n_learners: int, size: int) -> list[range]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -266,7 +265,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, Base
             check_output_of_blocks(self)
             names = tuple(self.get_feature_names_out())
             blocks = partial(query_blocks, self, X)
-            return replace(X, columns=names, pieces=lambda: (self._scores(block) for block in blocks()))
+            return X.changed(lambda: (self._scores(block) for block in blocks()), names)
         return self._scores(checked_queries(self, X))
 
     @one_blas_thread()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +17,7 @@ from eigenwood.core.spectral.moments import Moments, merged, no_moments
 from eigenwood.core.threads import one_blas_thread, results_of, row_blocks
 from eigenwood.data.genotypes import Genotypes
 from eigenwood.data.row_blocks import Blocks
+from eigenwood.estimators.blockwise import block_results
 from eigenwood.estimators.naming import input_names
 from eigenwood.estimators.parameters import describe
 from eigenwood.estimators.pca.clock import Clock
@@ -35,6 +35,7 @@ from eigenwood.estimators.pca.input_checks import (
     check_columns,
     check_output_of_blocks,
     checked_batch,
+    checked_block,
     checked_blocks,
     checked_source,
     given_rows,
@@ -377,13 +378,12 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
     def _scored_blocks(self, X: Blocks) -> Blocks:
         names = tuple(self.get_feature_names_out())
         check_columns(self, X)
-        blocks = partial(checked_blocks, X, None, missing=self.missing is not None)
-        return replace(X, columns=names, pieces=lambda: (self._scores(block) for block in blocks()))
+        return X.changed(partial(block_results, partial(scores_of_block, self, X.columns), X), names)
 
     def _rebuilt_blocks(self, X: Blocks) -> Blocks:
         blocks = partial(checked_blocks, X, None)
         names = tuple(input_names(self, None))
-        return replace(X, columns=names, pieces=lambda: (self._rows_of(block) for block in blocks()))
+        return X.changed(lambda: (self._rows_of(block) for block in blocks()), names)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -391,3 +391,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstima
         tags.input_tags.allow_nan = self.missing is not None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def scores_of_block(
+    model: PCA, columns: tuple[str, ...], block: np.ndarray, weights: np.ndarray | None, first_row: int
+) -> np.ndarray:
+    """Return the scores of a block of a stream."""
+    return model._scores(checked_block(block, columns, first_row, None, missing=model.missing is not None))

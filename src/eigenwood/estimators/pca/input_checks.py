@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +15,9 @@ from eigenwood.core.spectral.moments import ColumnMoments, Moments
 from eigenwood.core.threads import row_blocks
 from eigenwood.data.genotypes import Genotypes
 from eigenwood.data.row_blocks import Blocks
+from eigenwood.estimators.blockwise import block_results
 from eigenwood.estimators.pca.sources import ColumnStream, InMemory, RowStream
+from eigenwood.proofs.pca import RowResults
 from eigenwood.validation import pca as checks
 from eigenwood.validation.arrays import check_finite, check_room, check_rows, check_weights
 from eigenwood.validation.pca import NAN_CURE, STREAM_CURE, WHO
@@ -83,8 +84,8 @@ def row_stream(model: Any, X: Blocks, sample_weight: Any) -> RowStream:
     checks.check_filling_of_stream(model.missing)
     means = observed_means(X, weights) if model.missing == "mean" else None
     total = None if weights is None else float(weights.sum())
-    blocks = partial(weighted_blocks, X, weights, means)
-    return RowStream(X.n_rows, X.n_columns, X.dtype, blocks, partial(check_end, model, X.n_columns), total)
+    results = partial(weighted_results, X, weights, means)
+    return RowStream(X.n_rows, X.n_columns, X.dtype, results, partial(check_end, model, X.n_columns), total)
 
 
 def stream_weights(model: Any, X: Blocks, sample_weight: Any) -> np.ndarray | None:
@@ -96,30 +97,50 @@ def stream_weights(model: Any, X: Blocks, sample_weight: Any) -> np.ndarray | No
 
 def observed_means(X: Blocks, weights: np.ndarray | None) -> np.ndarray:
     """Return the mean of what is observed in each column, by one pass over a stream."""
-    sums, counts, start = np.zeros(X.n_columns), np.zeros(X.n_columns), 0
-    for block in X:
-        of_block = np.ones(block.shape[0]) if weights is None else weights[start : start + block.shape[0]]
-        observed = of_block @ (~np.isnan(block)).astype(np.float64)
-        sums += column_means(block, of_block) * observed
+    sums, counts = np.zeros(X.n_columns), np.zeros(X.n_columns)
+    for of_block, observed in block_results(observed_sums, X, weights):
+        sums += of_block
         counts += observed
-        start += block.shape[0]
     return np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0.0)
 
 
-def weighted_blocks(
-    X: Blocks, weights: np.ndarray | None, means: np.ndarray | None
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield checked blocks with their weights, without rows of weight zero."""
-    start = 0
-    for block in checked_blocks(X, means):
-        n_rows = block.shape[0]
-        of_block = np.ones(n_rows) if weights is None else checks.check_block_weights(weights, start, n_rows)
-        start += n_rows
-        there = of_block > 0.0
-        if there.any():
-            yield (block, of_block) if there.all() else (np.ascontiguousarray(block[there]), of_block[there])
+def observed_sums(block: np.ndarray, weights: np.ndarray | None, first_row: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each column the sum of what is observed, and how much that weighs."""
+    of_block = np.ones(block.shape[0]) if weights is None else weights
+    observed = of_block @ (~np.isnan(block)).astype(np.float64)
+    return column_means(block, of_block) * observed, observed
+
+
+def weighted_results(
+    X: Blocks, weights: np.ndarray | None, means: np.ndarray | None, work: Callable[[np.ndarray, np.ndarray], Any]
+) -> Iterator[Any]:
+    """Yield ``work(rows, their weights)`` for each block that is checked, without rows of weight zero."""
+    n_rows = 0
+    for n_in_block, results in block_results(partial(of_weighted_rows, work, means, X.columns), X, weights):
+        n_rows += n_in_block
+        yield from results
     if weights is not None:
-        checks.check_no_weights_left(weights, start)
+        checks.check_no_weights_left(weights, n_rows)
+
+
+def of_weighted_rows(
+    work: Callable[[np.ndarray, np.ndarray], Any],
+    means: np.ndarray | None,
+    columns: tuple[str, ...],
+    block: np.ndarray,
+    weights: np.ndarray | None,
+    first_row: int,
+) -> tuple[int, list[Any]]:
+    """Return how many rows a block has, and the result of those that weigh something, if any do."""
+    block = checked_block(block, columns, first_row, means)
+    n_rows = block.shape[0]
+    of_block = np.ones(n_rows) if weights is None else checks.check_block_weights(weights, first_row, n_rows)
+    there = of_block > 0.0
+    if not there.any():
+        return n_rows, []
+    if there.all():
+        return n_rows, [work(block, of_block)]
+    return n_rows, [work(np.ascontiguousarray(block[there]), of_block[there])]
 
 
 def check_end(model: Any, n_columns: int, moments: ColumnMoments | Moments) -> None:
@@ -132,13 +153,27 @@ def checked_blocks(
     X: Blocks, means: np.ndarray | None, missing: bool = False, who: str = WHO, nan_cure: str = STREAM_CURE
 ) -> Iterator[np.ndarray]:
     """Yield the blocks of a stream, each checked for NaN and infinity; ``means`` stand for NaN where there are any."""
-    names, first_row = np.array(X.columns, dtype=object), 0
+    first_row = 0
     for block in X:
-        if means is not None:
-            block = with_means(block, means)
-        check_finite(who, block, names, missing=missing, first_row=first_row, nan_cure=nan_cure)
+        yield checked_block(block, X.columns, first_row, means, missing, who, nan_cure)
         first_row += block.shape[0]
-        yield block
+
+
+def checked_block(
+    block: np.ndarray,
+    columns: tuple[str, ...],
+    first_row: int,
+    means: np.ndarray | None,
+    missing: bool = False,
+    who: str = WHO,
+    nan_cure: str = STREAM_CURE,
+) -> np.ndarray:
+    """Return a block of a stream, checked for NaN and infinity; ``means`` stand for NaN where there are any."""
+    if means is not None:
+        block = with_means(block, means)
+    names = np.array(columns, dtype=object)
+    check_finite(who, block, names, missing=missing, first_row=first_row, nan_cure=nan_cure)
+    return block
 
 
 def column_stream(model: Any, X: Genotypes, sample_weight: Any) -> ColumnStream:
@@ -203,15 +238,15 @@ def mean_filled(model: Any, X: Genotypes) -> Iterator[tuple[np.ndarray, slice]]:
 # --- rows to verify -------------------------------------------------------------------------------
 
 
-def blocks_to_verify(model: Any, X: Any, sample_weight: Any) -> Callable[[], Iterator]:
-    """Return what the verifier reads: blocks of rows with their weights, as often as it likes."""
+def results_to_verify(model: Any, X: Any, sample_weight: Any) -> RowResults:
+    """Return what the verifier asks: the results of a function of rows and their weights, as often as it likes."""
     if isinstance(X, Blocks):
         check_columns(model, X)
         weights = stream_weights(model, X, sample_weight)
         if model.missing is not None:
             given = partial(checked_blocks, X, None, missing=True)
-            X = replace(X, pieces=lambda: (completed(model, block) for block in given()))
-        return partial(weighted_blocks, X, weights, None)
+            X = X.changed(lambda: (completed(model, block) for block in given()))
+        return partial(weighted_results, X, weights, None)
     if isinstance(X, Genotypes):
         check_room(WHO, "the genotypes to verify", 4.0 * X.n_people * X.n_variants, "verify on fewer people")
         X = np.hstack([block for block, _ in given_rows(model, X)])
@@ -221,7 +256,7 @@ def blocks_to_verify(model: Any, X: Any, sample_weight: Any) -> Callable[[], Ite
             X = completed(model, X)
     weights = check_weights(model, sample_weight, X.shape[0])
     blocks = row_blocks(X.shape[0], max(1, VERIFIED_VALUES // X.shape[1]))
-    return lambda: ((X[rows], weights[rows]) for rows in blocks)
+    return lambda work: (work(X[rows], weights[rows]) for rows in blocks)
 
 
 def filled_blocks(model: Any, X: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -239,12 +240,12 @@ class InMemory:
 
 @dataclass(frozen=True)
 class RowStream:
-    """Blocks of rows, as often as needed; ``blocks`` yields them with their weights."""
+    """Blocks of rows, as often as needed; ``results(work)`` yields ``work(rows, their weights)`` of each."""
 
     n_rows: int | None
     n_columns: int
     dtype: np.dtype
-    blocks: Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]
+    results: Callable[[Callable[[np.ndarray, np.ndarray], Any]], Iterator[Any]]
     check_end: Callable[[ColumnMoments | Moments], None]  # raises where all rows together are not enough
     total_weight: float | None = None  # None: each row counts once
 
@@ -262,9 +263,9 @@ class RowStream:
     def moments(self, n_threads: int) -> Iterator[tuple[Moments, bool]]:
         """Yield the moments of the rows so far, and whether these are all."""
         total = no_moments(self.n_columns)
-        for block, weights in ahead(self.blocks()):
+        for of_block in self.results(partial(moments_of_rows, n_threads)):
             with trying():
-                total = merged(total, moments_of(block, weights, n_threads))
+                total = merged(total, of_block)
             if total.weight > 1.0 and total.n_rows != self.n_rows:
                 yield total, False
         self.check_end(total)
@@ -272,15 +273,15 @@ class RowStream:
 
     def column_moments(self, n_threads: int) -> ColumnMoments:
         total = no_column_moments(self.n_columns)
-        for block, weights in ahead(self.blocks()):
+        for of_block in self.results(partial(column_moments_of_rows, n_threads)):
             with trying():
-                total = merged_columns(total, column_moments_of(block, weights, n_threads))
+                total = merged_columns(total, of_block)
         self.check_end(total)
         return total
 
     def sizes(self) -> np.ndarray:
         """Return the largest |x| of each column, by one more pass."""
-        return np.max([largest_sizes(block) for block, _ in self.blocks()], axis=0)
+        return np.max(list(self.results(sizes_of_rows)), axis=0)
 
     def sizes_at(self, columns: np.ndarray) -> np.ndarray:
         """Return the largest |x| of some columns."""
@@ -288,15 +289,14 @@ class RowStream:
 
     def divided(self, units: Units) -> RowStream:
         """Return the stream in other units."""
-        blocks = self.blocks
-        return replace(self, blocks=lambda: ((divided(block, units), weights) for block, weights in blocks()))
+        results = self.results
+        return replace(self, results=lambda work: results(partial(of_divided_rows, work, units)))
 
     def operator(self, scaling: Scaling, n_threads: int) -> Operator:
         def product(B: np.ndarray) -> np.ndarray:
             total = np.zeros((self.n_columns, B.shape[1]))
-            for block, weights in ahead(self.blocks()):
-                A = Centred(block, np.sqrt(weights), scaling.columns.mean, scaling.scale)
-                total += normal_by_rows(A, B, n_threads)
+            for of_block in self.results(partial(normal_of_rows, scaling, B, n_threads)):
+                total += of_block
             return total
 
         return product
@@ -305,9 +305,49 @@ class RowStream:
 
     def batches(self, n_rows: int, n_epochs: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield so many rows at a time with their weights, once, in the order of the stream."""
-        for block, weights in self.blocks():
+        for block, weights in self.results(as_they_are):
             for rows in row_blocks(block.shape[0], n_rows):
                 yield block[rows], weights[rows]
+
+
+# what is computed of a block of rows: functions of the module, as another process gets them by name
+
+
+def moments_of_rows(n_threads: int, rows: np.ndarray, weights: np.ndarray) -> Moments:
+    """Return the moments of a block."""
+    with trying():
+        return moments_of(rows, weights, n_threads)
+
+
+def column_moments_of_rows(n_threads: int, rows: np.ndarray, weights: np.ndarray) -> ColumnMoments:
+    """Return the moments of the columns of a block."""
+    with trying():
+        return column_moments_of(rows, weights, n_threads)
+
+
+def sizes_of_rows(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the largest |x| of each column of a block."""
+    return largest_sizes(rows)
+
+
+def normal_of_rows(
+    scaling: Scaling, B: np.ndarray, n_threads: int, rows: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Return what a block adds to AᵀA B."""
+    A = Centred(rows, np.sqrt(weights), scaling.columns.mean, scaling.scale)
+    return normal_by_rows(A, B, n_threads)
+
+
+def of_divided_rows(
+    work: Callable[[np.ndarray, np.ndarray], Any], units: Units, rows: np.ndarray, weights: np.ndarray
+) -> Any:
+    """Return the result of a block in other units."""
+    return work(divided(rows, units), weights)
+
+
+def as_they_are(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a block with its weights."""
+    return rows, weights
 
 
 @dataclass(frozen=True)
