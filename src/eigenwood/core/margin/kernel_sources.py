@@ -88,7 +88,7 @@ def are_few(X: Any, kernel: Kernel, problems: list[Problem], resources: Resource
     n_bytes, work = 8.0 * X.shape[0] ** 2, float(X.shape[0]) ** 2 * work_of_a_dense_value(X.shape[1], kernel)
     few = FEW_BYTES * (1.0 if len(problems) == 1 else SEVERAL)
     fit = n_bytes <= min(few, DENSE_SHARE * resources.max_bytes)
-    return bool(fit and work <= FEW_WORK and is_mercer(kernel) and may_be_dense(X, resources))
+    return bool(fit and work <= FEW_WORK and may_be_dense(X, resources))
 
 
 def factor_of(X: Any) -> np.ndarray | None:
@@ -126,7 +126,7 @@ def whole_gram(X: np.ndarray, kernel: Kernel, problems: list[Problem], n_threads
     K = np.empty((X.shape[0], X.shape[0]))
     sources: list[KernelRows] = [WholeRows(K, g, problem.slices) for problem in problems]
     factor = rows.rows if kernel.code == LINEAR else None
-    return KernelSources(sources, write_symmetric(K, rows, kernel, n_threads), K, factor)
+    return KernelSources(sources, write_symmetric(K, rows, kernel, n_threads), K if is_mercer(kernel) else None, factor)
 
 
 def shared_rows(
