@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import random_kernels, random_pca, random_trees
+from benchmarks import random_kernels, random_margins, random_pca, random_trees
 from benchmarks.anywhere import Family
 from benchmarks.random_boosting import draw_workload, relative_quality
 from benchmarks.random_documents import draw_words, identical
@@ -11,6 +11,8 @@ FAMILIES = {
     "boosting": Family(draw_workload, relative_quality, tolerance=0.005),
     "bag_of_words": Family(draw_words, identical, tolerance=0.0),
     "kernel-pca": Family(random_kernels.draw_workload, random_kernels.eigenvalue_accuracy, tolerance=1e-4),
+    "svc": Family(random_margins.draw_classes, random_margins.solved_quality, tolerance=0.02),
+    "svr": Family(random_margins.draw_amounts, random_margins.solved_quality, tolerance=0.02),
     "pca": Family(random_pca.draw_pca, random_pca.held, tolerance=1e-5),
     "pca-loose": Family(random_pca.draw_loose_pca, random_pca.held, tolerance=1e-3),
     "tree": Family(random_trees.draw_decision_tree, random_trees.quality_on_test_rows, tolerance=0.02),

@@ -336,10 +336,12 @@ add_fit("svm, squared slack", ew.SVC(slack="squared"), two)
 add_fit("svm, landmarks", ew.SVC(approximation="low_rank", memory_limit=0.1), words)
 add_fit("svr, landmarks", ew.SVR(approximation="low_rank", memory_limit=0.1), amounts)
 add_fit("svm, balanced", ew.SVC(class_weight="balanced"), words)
-add_fit("svm, large", ew.SVC(C=0.1), two, n_rows=N_LARGE)
+add_fit("svm, large", ew.SVC(C=0.1, memory_limit=100), two, n_rows=N_LARGE)
 add_fit("svm, large linear", ew.SVC(kernel="linear", C=0.01, max_iter=2000), two, n_rows=N_LARGE)
-add_fit("svr, large", ew.SVR(C=0.1), amounts, n_rows=N_LARGE)
-add_fit("svm, large, seven classes", ew.SVC(C=0.1), seven, n_rows=1_500)
+add_fit("svm, large linear, squared slack", ew.SVC(kernel="linear", slack="squared", max_iter=200), two, n_rows=N_LARGE)
+add_fit("svr, large", ew.SVR(C=0.1, memory_limit=100), amounts, n_rows=N_LARGE)
+add_fit("svm, large, seven classes", ew.SVC(C=0.1, memory_limit=20), seven, n_rows=1_500)
+add_fit("svm, large, all values at hand", ew.SVC(C=0.1), seven, n_rows=1_500)
 add_fit("kernel perceptron, voted", ew.KernelPerceptron(vote="voted", max_iter=5), words)
 add_fit("kernel perceptron, budget", ew.KernelPerceptron(max_support=20, max_iter=5), two)
 for penalty in (None, "l1", "l2", "elasticnet"):
@@ -428,6 +430,12 @@ def precomputed_svm() -> Any:
     X = table()
     K = X @ X.T
     return ew.SVC(kernel="precomputed").fit(K, two(X)).decision_function(K)
+
+
+@call("svm, warm")
+def warm_svm() -> Any:
+    X = table()
+    return ew.SVC(warm_start=True).fit(X, words(X)).fit(X, words(X)).decision_function(X)
 
 
 @call("svm by a user's own kernel")

@@ -87,12 +87,24 @@ def labels_of(who: str, y: Any) -> np.ndarray:
     """Return y as a vector of labels, of the type they were given in."""
     if y is None:
         raise InputError(f"{who}: it requires y to be passed, but the target y is None.")
+    if are_plain_classes(y):
+        return y
     try:
         labels = one_type(column_or_1d(label_array(y), warn=True))
         check_classification_targets(labels)
     except (ValueError, TypeError) as problem:
         raise one_sentence(who, problem) from problem
     return labels
+
+
+def are_plain_classes(y: Any) -> bool:
+    """Return whether y is a vector of integers of which most occur again: nothing else need be asked of it.
+
+    >>> are_plain_classes(np.array([0, 1, 0, 1])), are_plain_classes(np.array([0.0, 1.0])), are_plain_classes([0, 1])
+    (True, False, False)
+    """
+    is_plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iu" and y.size > 0
+    return bool(is_plain and 2 * np.unique(y).size <= y.size)
 
 
 class Outputs(NamedTuple):
@@ -296,9 +308,10 @@ def class_weights(estimator: Any, class_weight: Any, data: Training) -> np.ndarr
         # classes that do not occur cannot be balanced, and need not be
         known = np.unique(codes) if isinstance(class_weight, str) else np.arange(labels.size)
         factors = np.ones(labels.size)
-        factors[known] = compute_class_weight(
-            class_weight, classes=labels[known], y=labels[codes], sample_weight=data.weights
-        )
+        if class_weight is not None:
+            factors[known] = compute_class_weight(
+                class_weight, classes=labels[known], y=labels[codes], sample_weight=data.weights
+            )
     except (ValueError, TypeError) as problem:
         raise one_sentence(type(estimator).__name__, problem) from problem
     weights = data.weights * factors[codes]

@@ -6,12 +6,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from eigenwood.core.margin.dual_problems import (
     WeightedRows,
+    all_shared,
     betas_at,
     dual_problem_of_amounts,
     dual_problems_of_classes,
     gathered,
     initial_coefficients,
-    shared,
     to_rows,
 )
 
@@ -50,14 +50,16 @@ def test_distinct_rows_cost_what_their_rows_cost_together():
 @pytest.mark.parametrize("codes", [CODES, np.array([2, 1, 2, 1, 0, 1, 0])], ids=["two", "three"])
 def test_coefficients_are_shared_and_gathered_again(codes):
     duals, rng = classes(codes), np.random.default_rng(0)
+    starts = np.cumsum([0, *(distinct.costs.size for distinct in duals.deduplicated)])
+    beta = rng.normal(size=starts[-1])
+    highest = np.concatenate([distinct.dual.high for distinct in duals.deduplicated])
+    owns, at_bound = all_shared(duals, beta, starts), all_shared(duals, highest, starts)
     for column, (problem, distinct) in enumerate(zip(duals.problems, duals.deduplicated, strict=True)):
-        beta = rng.normal(size=distinct.costs.size)
-        own = shared(duals, column, beta)
-        assert own.size == problem.costs.size
-        assert_allclose(gathered(duals, column, own), beta)
-        assert_allclose(own / problem.costs, to_rows(duals, column, beta / distinct.costs))
-        at_bound = shared(duals, column, distinct.dual.high)
-        assert_allclose(at_bound, problem.dual.high)
+        together = beta[starts[column] : starts[column + 1]]
+        assert owns[column].size == problem.costs.size
+        assert_allclose(gathered(duals, column, owns[column]), together)
+        assert_allclose(owns[column] / problem.costs, to_rows(duals, column, together / distinct.costs))
+        assert_allclose(at_bound[column], problem.dual.high)
 
 
 def test_amounts_that_differ_are_not_merged():

@@ -30,14 +30,16 @@ class GivenRows:
     def among(self, rows: np.ndarray) -> Pieces[np.ndarray]:
         """Return the similarities among some rows; those among all rows in their order are not copied."""
         yield from ()
-        K = self._K if np.array_equal(rows, self.columns) else self._K[np.ix_(rows, rows)]
+        K = self._matrix()
+        K = K if np.array_equal(rows, self.columns) else K[np.ix_(rows, rows)]
         return K.astype(np.float64, copy=False)
 
     def add(self, rows: np.ndarray, change: np.ndarray, scores: np.ndarray, again: np.ndarray) -> Pieces[None]:
         """Add Σ change_i K_i to the scores; nothing need be kept."""
+        K = self._matrix()
 
         def add_block(block: slice) -> None:
-            add_rows(self._K, rows, change, scores, block.start, block.stop)
+            add_rows(K, rows, change, scores, block.start, block.stop)
 
         for _ in results_in_turn(add_block, row_blocks(self.n_rows, BLOCK_ROWS), self._threads):
             yield
@@ -60,17 +62,30 @@ class GivenRows:
         """Return 0: the scores are those of the matrix itself."""
         return 0.0
 
+    def _matrix(self) -> np.ndarray:
+        return self._K
+
 
 class WholeRows(GivenRows):
-    """All kernel values of few rows, in float64, as those of k(x, z) - g(x) - g(z)."""
+    """All kernel values of few rows, in float64, as those of k(x, z) - g(x) - g(z); a problem takes part with slices.
 
-    def __init__(self, K: np.ndarray, g: np.ndarray) -> None:
-        super().__init__(K)
-        self._g = g
+    They are copied when somebody asks for them here: who solves all problems together does not.
+    """
+
+    def __init__(self, K: np.ndarray, g: np.ndarray | None, slices: tuple[slice, ...]) -> None:
+        self.n_rows = sum(part.stop - part.start for part in slices)
+        self.columns, self._threads = np.arange(self.n_rows), 1
+        self._all, self._g, self._slices = K, g, slices
+
+    def _matrix(self) -> np.ndarray:
+        return np.block([[self._all[rows, columns] for columns in self._slices] for rows in self._slices])
 
     def shift(self, rows: np.ndarray, beta: np.ndarray) -> float:
         """Return by how much Σ β_i k(x_i, ·) is more than the scores, where Σβ = 0."""
-        return float(beta @ self._g[rows])
+        if self._g is None:
+            return 0.0
+        own = np.concatenate([self._g[part] for part in self._slices])
+        return float(beta @ own[rows])
 
 
 class LinearRows:

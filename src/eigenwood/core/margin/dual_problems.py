@@ -130,14 +130,36 @@ def to_rows(duals: DualProblems, column: int, values: np.ndarray) -> np.ndarray:
     return values_by_row[duals.group[duals.problems[column].places()]]
 
 
-def shared(duals: DualProblems, column: int, beta: np.ndarray) -> np.ndarray:
-    """Return the coefficients of all rows of a problem: equal rows share one as they share its cost.
+def all_shared(duals: DualProblems, betas: np.ndarray, starts: np.ndarray) -> list[np.ndarray]:
+    """Return the coefficients of all rows in each problem: equal rows share one as they share its cost.
 
-    So if it is at a bound, each is at its own.
+    So if it is at a bound, each is at its own. ``betas`` are those of the distinct rows, the problems one after the
+    other.
     """
-    own, costs = duals.problems[column].costs, to_rows(duals, column, duals.deduplicated[column].costs)
-    together = to_rows(duals, column, beta)
-    return np.where(own == costs, together, together / costs * own)
+    own = np.concatenate([problem.costs for problem in duals.problems])
+    among = np.concatenate(
+        [
+            duals.group[rows] + (start - distinct.start)
+            for problem, distinct_problem, first in zip(duals.problems, duals.deduplicated, starts, strict=False)
+            for rows, distinct, start in zip(
+                problem.slices, distinct_problem.slices, first_of_parts(distinct_problem, int(first)), strict=True
+            )
+        ]
+    )
+    costs = np.concatenate([problem.costs for problem in duals.deduplicated])[among]
+    together = betas[among]
+    shares = np.where(own == costs, together, together / costs * own)
+    return np.split(shares, np.cumsum([problem.costs.size for problem in duals.problems])[:-1])
+
+
+def first_of_parts(problem: Problem, first: int) -> list[int]:
+    """Return where the parts of a problem begin, one after the other.
+
+    >>> first_of_parts(Problem((slice(2, 5), slice(7, 9)), None, None), 10)
+    [10, 13]
+    """
+    sizes = [part.stop - part.start for part in problem.slices]
+    return [first + sum(sizes[:number]) for number in range(len(sizes))]
 
 
 def gathered(duals: DualProblems, column: int, beta: np.ndarray) -> np.ndarray:

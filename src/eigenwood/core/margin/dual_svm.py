@@ -333,22 +333,6 @@ def limits(dual: Dual) -> np.ndarray:
     return 2.0 * np.sqrt((slack * slack / dual.ridge).sum() / dual.ridge)
 
 
-def settled(dual: Dual, beta: np.ndarray) -> np.ndarray:
-    """Return the coefficients of a solution; those that miss a bound, or 0, by rounding alone are there.
-
-    Costs that should add up to the same do so but for their last bits: 0.03 + 0.01 is not 0.02 + 0.02. What is left
-    over makes nobody free to say what b is.
-
-    >>> dual = Dual(np.array([1.0, -1.0]), np.array([0.0, -0.3]), np.array([0.1 + 0.2, 0.0]), np.zeros(2))
-    >>> settled(dual, np.array([0.3, -0.3])) == [0.1 + 0.2, -0.3]
-    array([ True,  True])
-    """
-    near = EQUAL_WITHIN * np.abs(beta).max(initial=0.0)
-    for bound in (np.zeros(beta.size), dual.low, dual.high):
-        beta = np.where(np.abs(beta - bound) <= near, bound, beta)
-    return beta
-
-
 def offset(dual: Dual, beta: np.ndarray, scores: np.ndarray) -> float:
     """Return b: the mean of what variables between their bounds say, or else the middle of what is possible."""
     errors = dual.target - scores - dual.ridge * beta

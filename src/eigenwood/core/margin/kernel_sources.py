@@ -23,15 +23,18 @@ from eigenwood.core.kernels.plain import GivenRows, LinearRows, WholeRows
 from eigenwood.core.kernels.row_cache import KernelRowCache, KernelTable, Part, kernel_table
 from eigenwood.core.kernels.source import work_of_a_dense_value
 from eigenwood.core.margin.dual_svm import KernelRows
+from eigenwood.core.margin.interior import interior_work
 from eigenwood.core.margin.one_against_one import Problem
-from eigenwood.core.pieces import Pieces, at_once
+from eigenwood.core.pieces import Pieces
 
 IN_DUAL = {RBF: RBF_LESS_ONE, POLYNOMIAL: POLYNOMIAL_ABOUT, SIGMOID: SIGMOID_ABOUT}
 MANY_CLASSES = 4  # from here on the kernel values within a class serve several problems
 DENSE_SHARE = 0.25  # of the memory, for sparse rows made dense and for kernel values within classes
 WORTH_THREADS = 2e6  # kernel values of all problems: fewer are dealt with before threads have begun
-FEW_BYTES = 2**25  # of all kernel values of a fit, in float64: they are computed at once, and stay in the caches
-FEW_WORK = 2e9  # multiplications, a fraction of a second, between two looks at the clock
+FEW_BYTES, SEVERAL = 2**29, 1.5  # of all kernel values of a fit, in float64; as many times more if problems share them
+FEW_WORK = 1e10  # multiplications, half a second
+MOST_COLUMNS = 512  # of rows by which problems are solved without a matrix
+VALUES_AT = 4.0  # multiplications of a matrix product in the time of an addition along a row
 
 
 class Resources(NamedTuple):
@@ -46,6 +49,8 @@ class KernelSources(NamedTuple):
 
     rows: list[KernelRows]
     writing: Pieces[None]
+    gram: np.ndarray | None = None  # all kernel values, where they are at hand when that is done
+    factor: np.ndarray | None = None  # X of K = X Xᵀ, where it has so few columns that problems can be solved by it
 
 
 def kernel_sources(
@@ -55,10 +60,12 @@ def kernel_sources(
     threads = resources.n_threads if len(problems) == 1 else 1  # several problems run side by side
     if kernel is None:
         return KernelSources([GivenRows(given_part(X, problem), threads) for problem in problems], nothing_to_write())
-    if isinstance(kernel, Kernel) and are_few(X, kernel, problems, resources):
-        return KernelSources(whole_rows(dense_if_small(X, resources), kernel, problems), nothing_to_write())
+    if isinstance(kernel, Kernel) and are_few(X, kernel, problems, resources) and is_worth_a_matrix(X, kernel):
+        return whole_gram(dense_if_small(X, resources), kernel, problems, resources.n_threads)
     if isinstance(kernel, Kernel) and kernel.code == LINEAR:
-        return KernelSources([LinearRows(rows_in(X, problem), threads) for problem in problems], nothing_to_write())
+        return KernelSources(
+            [LinearRows(rows_in(X, problem), threads) for problem in problems], nothing_to_write(), factor=factor_of(X)
+        )
     table = table_of(X, kernel, resources)
     within = within_class_grams(table, problems, resources)
     rows = shared_rows(table, within, problems, resources, threads)
@@ -77,25 +84,49 @@ def resources_worth_using(problems: list[Problem], resources: Resources) -> Reso
 
 
 def are_few(X: Any, kernel: Kernel, problems: list[Problem], resources: Resources) -> bool:
-    """Return whether all kernel values, among all rows and again among those of each problem, are few and cheap."""
-    sizes = np.array([X.shape[0], *(problem.dual.target.size for problem in problems)], dtype=np.float64)
-    n_bytes, work = 8.0 * float(sizes @ sizes), sizes[0] ** 2 * work_of_a_dense_value(X.shape[1], kernel)
-    fit = n_bytes <= min(FEW_BYTES, DENSE_SHARE * resources.max_bytes)
+    """Return whether all kernel values among the rows are few and cheap."""
+    n_bytes, work = 8.0 * X.shape[0] ** 2, float(X.shape[0]) ** 2 * work_of_a_dense_value(X.shape[1], kernel)
+    few = FEW_BYTES * (1.0 if len(problems) == 1 else SEVERAL)
+    fit = n_bytes <= min(few, DENSE_SHARE * resources.max_bytes)
     return bool(fit and work <= FEW_WORK and may_be_dense(X, resources))
 
 
-def whole_rows(X: np.ndarray, kernel: Kernel, problems: list[Problem]) -> list[KernelRows]:
-    """Return the rows of each problem, with all kernel values computed."""
+def factor_of(X: Any) -> np.ndarray | None:
+    """Return the rows from their mean, where they are dense and have few columns."""
+    if sparse.issparse(X) or X.shape[1] > MOST_COLUMNS:
+        return None
+    X = X.astype(np.float64, copy=False)
+    return X - X.mean(axis=0)
+
+
+def is_mercer(kernel: Kernel) -> bool:
+    """Return whether K has no direction of negative curvature; else the best point of a face may be a saddle.
+
+    A kernel that is less g(x) + g(z) has none where Σβ = 0.
+    """
+    is_power = kernel.code in (POLYNOMIAL, POLYNOMIAL_ABOUT)
+    return kernel.code not in (SIGMOID, SIGMOID_ABOUT) and not (is_power and kernel.coef0 < 0.0)
+
+
+def is_worth_a_matrix(X: Any, kernel: Kernel) -> bool:
+    """Return whether all values are had for less than a solution without them, for a line."""
+    values = float(X.shape[0]) ** 2 * (X.shape[1] + 16.0) / VALUES_AT
+    return kernel.code != LINEAR or X.shape[1] > MOST_COLUMNS or values <= interior_work(*X.shape)
+
+
+def whole_gram(X: np.ndarray, kernel: Kernel, problems: list[Problem], n_threads: int) -> KernelSources:
+    """Return the rows of each problem, with all kernel values; no problem copies its part unless it is asked for."""
     X, kernel = X.astype(np.float64, copy=False), kernel._replace(code=dual_code(kernel))
-    rows, g = prepared(X, kernel, origin(X, kernel)), np.zeros(X.shape[0])
+    rows, g = prepared(X, kernel, origin(X, kernel)), None
     if kernel.code == LINEAR:  # (x - c)ᵀ(z - c) = xᵀz - g(x) - g(z)
         centre = X.mean(axis=0)
         rows, g = prepared(X - centre, kernel, None), X @ centre - 0.5 * (centre @ centre)
     if kernel.code in ABOUT_A_CENTRE:
         g = rows.norms
     K = np.empty((X.shape[0], X.shape[0]))
-    at_once(write_symmetric(K, rows, kernel, n_threads=1))
-    return [WholeRows(given_part(K, problem), g[problem.places()]) for problem in problems]
+    sources: list[KernelRows] = [WholeRows(K, g, problem.slices) for problem in problems]
+    factor = rows.rows if kernel.code == LINEAR else None
+    return KernelSources(sources, write_symmetric(K, rows, kernel, n_threads), K if is_mercer(kernel) else None, factor)
 
 
 def shared_rows(

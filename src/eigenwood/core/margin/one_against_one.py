@@ -10,7 +10,7 @@ of the problem (i, j) in line j - 1 if j > i, else in line j.
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -41,19 +41,26 @@ def class_problems(codes: np.ndarray, costs: np.ndarray, labels: np.ndarray, sla
     if labels.size == 2:
         dual = class_dual(np.where(codes == 1, 1.0, -1.0), costs, slack)
         return [Problem((slice(0, codes.size),), dual, costs)]
-    ends = np.searchsorted(codes, np.arange(labels.size + 1))
-    slices = [slice(int(ends[code]), int(ends[code + 1])) for code in range(labels.size)]
-    return [
-        pair_problem(slices[i], slices[j], costs, slack, f" [{labels[i]} or {labels[j]}]")
-        for i, j in combinations(range(labels.size), 2)
-    ]
+    ends = np.searchsorted(codes, np.arange(labels.size + 1)).tolist()
+    return pair_problems([slice(*end) for end in pairwise(ends)], costs, labels.tolist(), slack)
 
 
-def pair_problem(first: slice, second: slice, costs: np.ndarray, slack: str, label: str) -> Problem:
-    """Return the problem of two classes, of which the first is +1, as in LIBSVM."""
-    signs = np.concatenate([np.ones(first.stop - first.start), -np.ones(second.stop - second.start)])
-    costs = np.concatenate([costs[first], costs[second]])
-    return Problem((first, second), class_dual(signs, costs, slack), costs, label)
+def pair_problems(slices: list[slice], costs: np.ndarray, labels: list, slack: str) -> list[Problem]:
+    """Return the problems of all pairs of classes, of which the first is +1, as in LIBSVM.
+
+    They are made one after the other in the same arrays, because there may be many small ones.
+    """
+    pairs = list(combinations(range(len(slices)), 2))
+    sizes = [part.stop - part.start for part in slices]
+    signs = np.repeat([sign for _ in pairs for sign in (1.0, -1.0)], [sizes[k] for pair in pairs for k in pair])
+    own = np.concatenate([costs[slices[k]] for pair in pairs for k in pair])
+    dual, problems, start = class_dual(signs, own, slack), [], 0
+    for i, j in pairs:
+        here = slice(start, start + sizes[i] + sizes[j])
+        part = Dual(dual.target[here], dual.low[here], dual.high[here], dual.ridge[here])
+        problems.append(Problem((slices[i], slices[j]), part, own[here], f" [{labels[i]} or {labels[j]}]"))
+        start = here.stop
+    return problems
 
 
 def class_dual(signs: np.ndarray, costs: np.ndarray, slack: str) -> Dual:

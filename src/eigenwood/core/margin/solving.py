@@ -6,10 +6,14 @@ from collections.abc import Generator
 
 import numpy as np
 
+from eigenwood.core.margin.at_hand import at_hand_steps
 from eigenwood.core.margin.dual_problems import DualProblems
 from eigenwood.core.margin.dual_svm import DualRule, DualStep, KernelRows, dual_svm_steps, small_step
+from eigenwood.core.margin.interior import can_go_through, interior_solution
 from eigenwood.core.margin.kernel_sources import KernelSources
+from eigenwood.core.margin.one_against_one import Problem
 from eigenwood.core.margin.side_by_side import SideBySideStep, side_by_side
+from eigenwood.core.pieces import Pieces, while_at
 from eigenwood.core.threads import results_of
 
 SMALL_WORK = 2e9  # multiplications, a fraction of a second: of rounds where there was no time for any
@@ -23,6 +27,11 @@ def solver_steps(
     begin = SideBySideStep(tuple(unmeasured(beta) for beta in betas), whole=False, last=False)
     for _ in sources.writing:
         yield begin
+    if sources.gram is not None:
+        yield from at_hand_steps(sources.gram, sources.factor, duals.deduplicated, rule, betas, n_threads)
+        return
+    if sources.factor is not None:
+        betas = yield from while_at(begin, from_within(sources.factor, duals.deduplicated, rule, betas))
     yield from side_by_side(
         [
             dual_svm_steps(rows, problem.dual, rule, beta)
@@ -30,6 +39,18 @@ def solver_steps(
         ],
         n_threads,
     )
+
+
+def from_within(
+    factor: np.ndarray, problems: list[Problem], rule: DualRule, betas: list[np.ndarray]
+) -> Pieces[list[np.ndarray]]:
+    """Return the coefficients to begin with: close to the solution, for problems that have none yet."""
+    found = []
+    for problem, beta in zip(problems, betas, strict=True):
+        if not beta.any() and can_go_through(problem.dual):
+            beta = yield from interior_solution(factor[problem.places()], problem.dual, rule.tol)
+        found.append(beta)
+    return found
 
 
 def unmeasured(beta: np.ndarray) -> DualStep:

@@ -127,6 +127,18 @@ def improve_all(K, ridge, errors, beta, low, high, epsilon, tol, share, max_step
 @njit
 def movable(errors, beta, low, high, epsilon, tol):
     """Return the variables that violate the conditions beside somebody; none if no pair does by more than ``tol``."""
+    rise, fall, top, bottom = rise_fall_of(errors, beta, low, high, epsilon)
+    found, n_found = np.empty(errors.size, np.int64), 0
+    for k in range(errors.size):
+        if top - bottom > tol and (rise[k] > bottom or fall[k] < top):
+            found[n_found] = k
+            n_found += 1
+    return found[:n_found]
+
+
+@njit
+def rise_fall_of(errors, beta, low, high, epsilon):
+    """Return what rises bring and falls cost, as ``rise_and_fall``; the most a rise brings, the least a fall costs."""
     size = errors.size
     rise, fall = np.empty(size), np.empty(size)
     top, bottom = -NEVER, NEVER
@@ -134,12 +146,7 @@ def movable(errors, beta, low, high, epsilon, tol):
         write_offsets(k, beta, low, high, epsilon, rise, fall)
         rise[k], fall[k] = errors[k] + rise[k], errors[k] + fall[k]
         top, bottom = max(top, rise[k]), min(bottom, fall[k])
-    found, n_found = np.empty(size, np.int64), 0
-    for k in range(size):
-        if top - bottom > tol and (rise[k] > bottom or fall[k] < top):
-            found[n_found] = k
-            n_found += 1
-    return found[:n_found]
+    return rise, fall, top, bottom
 
 
 @njit

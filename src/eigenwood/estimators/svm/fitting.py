@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from eigenwood.core.kernels.blocks import KernelFunction, gram_diagonal
 from eigenwood.core.kernels.functions import Kernel
-from eigenwood.core.margin.dual_problems import DualProblems, gathered, shared, to_rows
-from eigenwood.core.margin.dual_svm import FELT, DualStep, KernelRows, cheapest_offset, offset, settled
+from eigenwood.core.margin.dual_problems import DualProblems, all_shared, gathered, to_rows
+from eigenwood.core.margin.dual_svm import FELT, DualStep, KernelRows
+from eigenwood.core.margin.ends import Ends, ends_of
 from eigenwood.core.margin.one_against_one import coefficients, stacked
 from eigenwood.core.margin.side_by_side import SideBySideStep
 from eigenwood.core.pieces import at_once
 from eigenwood.core.threads import results_of
-from eigenwood.proofs.svm import SVMFacts, svm_facts
+from eigenwood.proofs.claim import Certificate
+from eigenwood.proofs.svm import SVMFacts, svm_certificate, svm_facts
 
 MEASURED_ROWS = 512  # for each thread
 DEVIATIONS = 6.0  # of a normal error, which no score exceeds
@@ -52,37 +57,68 @@ def rounding_of(X: Any, kernel: Kernel | KernelFunction | None, of_value: float,
 # --- the solution ---------------------------------------------------------------------------------
 
 
-class Solved(NamedTuple):
-    """One problem after the fit."""
+@dataclass(frozen=True)
+class Solved:
+    """One problem after the fit; what its certificate needs is computed when somebody reads it."""
 
     beta: np.ndarray  # of all its rows
     intercept: float
-    facts: SVMFacts
+    gap: float
+    violation: float
+    facts_later: Callable[[], SVMFacts]
+
+    @cached_property
+    def facts(self) -> SVMFacts:
+        """The numbers of the certificate."""
+        return self.facts_later()
 
 
 def finish_all(
     duals: DualProblems, rows: list[KernelRows], step: SideBySideStep, errors: Rounding, n_threads: int
 ) -> list[Solved]:
     """Return the coefficients, offset and numbers of each problem."""
-    return results_of(
-        lambda column: finish_one(duals, column, rows[column], step.steps[column], errors),
+    scores = results_of(
+        lambda column: completed_scores(rows[column], step.steps[column]),
         range(len(rows)),
-        n_threads if len(rows) > 1 else 1,
+        n_threads if len(rows) > 1 and any(one.shrunk.any() for one in step.steps) else 1,
     )
+    converged = np.array([one.converged for one in step.steps])
+    ends = ends_of([one.dual for one in duals.deduplicated], [one.beta for one in step.steps], scores, converged)
+    without_rows = duals._replace(X=None)  # they are many, and no number of the certificate needs them
+    betas = all_shared(duals, ends.beta, ends.starts)
+    return [
+        finish_one(without_rows, column, rows[column], ends, betas[column], scores[column], errors)
+        for column in range(len(rows))
+    ]
 
 
-def finish_one(duals: DualProblems, column: int, source: KernelRows, step: DualStep, errors: Rounding) -> Solved:
-    """Return the coefficients, offset and numbers of one problem."""
-    dual, scores = duals.deduplicated[column].dual, step.scores
-    beta = settled(dual, step.beta) if step.converged else step.beta
+def completed_scores(source: KernelRows, step: DualStep) -> np.ndarray:
+    """Return the scores of all rows; those of rows that were shrunk away are computed."""
+    scores = step.scores
     if step.shrunk.any():
-        support, shrunk = np.flatnonzero(beta), np.flatnonzero(step.shrunk)
-        scores[shrunk] = at_once(source.exact_scores(support, beta[support], shrunk))
-    intercept = (offset if step.converged else cheapest_offset)(dual, beta, scores)
-    own_beta, own_scores = shared(duals, column, beta), to_rows(duals, column, scores)
-    facts = problem_facts(duals, column, own_beta, own_scores, intercept, errors)
-    used = np.flatnonzero(beta)
-    return Solved(own_beta, intercept - source.shift(used, beta[used]), facts)
+        support, shrunk = np.flatnonzero(step.beta), np.flatnonzero(step.shrunk)
+        scores[shrunk] = at_once(source.exact_scores(support, step.beta[support], shrunk))
+    return scores
+
+
+def finish_one(
+    duals: DualProblems,
+    column: int,
+    source: KernelRows,
+    ends: Ends,
+    beta: np.ndarray,
+    scores: np.ndarray,
+    errors: Rounding,
+) -> Solved:
+    """Return the coefficients, offset and numbers of one problem; ``beta`` are the coefficients of all its rows."""
+    offset, own = float(ends.offsets[column]), ends.beta[ends.part(column)]
+
+    def facts() -> SVMFacts:
+        return problem_facts(duals, column, beta, to_rows(duals, column, scores), offset, errors)
+
+    used = np.flatnonzero(own)
+    intercept = offset - source.shift(used, own[used])
+    return Solved(beta, intercept, float(ends.gaps[column]), float(ends.violations[column]), facts)
 
 
 def problem_facts(
@@ -92,6 +128,13 @@ def problem_facts(
     problem, rounding = duals.problems[column], errors.of_scores(duals, column, beta)
     mass = duals.mass[problem.places()]
     return svm_facts(problem.dual, beta, scores, intercept, mass, problem.label, rounding, errors.tol)
+
+
+def certificate_of(
+    solved: list[Solved], tol: float, converged: bool, shortfalls: np.ndarray | None, kind: str
+) -> Certificate:
+    """Return the claims about a fit."""
+    return svm_certificate([one.facts for one in solved], tol, converged, shortfalls, kind)
 
 
 def attributes_of_problems(
@@ -109,8 +152,8 @@ def attributes_of_problems(
         "n_support_": np.bincount(duals.codes[used], minlength=n_classes).astype(np.int32),
         "dual_coef_": stacked(table[used], duals.codes[used], n_classes),
         "intercept_": np.array([one.intercept for one in solved]),
-        "duality_gap_": np.array([one.facts.primal - one.facts.dual for one in solved]),
-        "kkt_violation_": np.array([one.facts.violation for one in solved]),
+        "duality_gap_": np.array([one.gap for one in solved]),
+        "kkt_violation_": np.array([one.violation for one in solved]),
         "fit_status_": 0 if converged else 1,
         "converged_": converged,
     }
