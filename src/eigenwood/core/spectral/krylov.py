@@ -35,10 +35,10 @@ class KrylovRule(NamedTuple):
     capacity: int  # columns of the basis
     seed: int
     max_products: int = 10**9
-    least_products: int = 0  # before a start that has settled at once is believed: a copy of a value may be missing
     loss: float = 0.0  # share of what the wanted pairs hold that may be lost: then their residuals together decide
     spare: int = 4  # pairs beside the wanted ones that a look takes
     between: float = 0.0  # share of the basis that may come in between two looks at its pairs, which cost its cube
+    least_products: int = 0  # before a start that has settled at once is believed: a copy of a value may be missing
 
 
 class KrylovStep(NamedTuple):

@@ -367,8 +367,8 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         share = expit((2.0 if loss_code(self, 2) == EXPONENTIAL else 1.0) * raw[:, 0])
         return np.column_stack([1.0 - share, share])
 
-    def _columns(self, data: BoostData, learn: BoostData) -> dict:
-        return {"classes_": data.labels, **super()._columns(data, learn)}
+    def _columns(self, data: BoostData, has_missing: np.ndarray) -> dict:
+        return {"classes_": data.labels, **super()._columns(data, has_missing)}
 
     def _answers(self, held_out: BoostData, raw: np.ndarray) -> OobAnswers:
         labels = held_out.labels
