@@ -122,6 +122,10 @@ def as_bool(X: np.ndarray) -> np.ndarray:
     return X > 0
 
 
+def rare(X: np.ndarray) -> np.ndarray:
+    return (np.abs(X) > 2.2).astype(np.float64)
+
+
 def as_float16(X: np.ndarray) -> np.ndarray:
     return X.astype(np.float16)
 
@@ -195,6 +199,7 @@ for form in (as_float32, as_int, as_uint8, read_only, in_columns, every_other, t
     add_fit(f"kernel perceptron of {form.__name__}", ew.KernelPerceptron(max_iter=5), words, form)
     add_fit(f"pca of {form.__name__}", ew.PCA(3), None, form)
     add_fit(f"expansion of {form.__name__}", ew.PolynomialExpansion(), None, form)
+add_fit("boosting of rare", BOOST_R(n_estimators=3), amounts, rare)
 for criterion in ("gini", "entropy", "error"):
     for n_rows in (N_ROWS, N_LARGE, N_HUGE):
         add_fit(f"tree by {criterion}, {n_rows} rows", TREE(criterion=criterion, random_state=0), seven, n_rows=n_rows)
@@ -341,6 +346,7 @@ add_fit("svm, large linear", ew.SVC(kernel="linear", C=0.01, max_iter=2000), two
 add_fit("svm, large linear, squared slack", ew.SVC(kernel="linear", slack="squared", max_iter=200), two, n_rows=N_LARGE)
 add_fit("svr, large", ew.SVR(C=0.1, memory_limit=100), amounts, n_rows=N_LARGE)
 add_fit("svm, large, seven classes", ew.SVC(C=0.1, memory_limit=20), seven, n_rows=1_500)
+add_fit("svm, large, coefficients set aside", ew.SVC(C=10.0, memory_limit=20), two, n_rows=1_500)
 add_fit("svm, large, all values at hand", ew.SVC(C=0.1), seven, n_rows=1_500)
 add_fit("kernel perceptron, voted", ew.KernelPerceptron(vote="voted", max_iter=5), words)
 add_fit("kernel perceptron, budget", ew.KernelPerceptron(max_support=20, max_iter=5), two)
