@@ -183,7 +183,7 @@ def wrong_values(rule):
         below = [bound - 1 for bound in (rule.above, rule.at_least) if bound is not None]
         beyond = [bound + 1 for bound in (rule.below, rule.at_most) if bound is not None]
         edges = [bound for bound in (rule.above, rule.below) if bound is not None]
-        fraction = [(rule.at_least or rule.above or 0) + 0.5] if rule.whole else []
+        fraction = [(rule.at_least or rule.above or 0) + 0.5] if rule.integer else []
         no_float = [] if rule.whole else [10**400]
         return [*below, *beyond, *edges, *fraction, *no_float, "1", None, True, [1], np.nan, np.inf, -np.inf, 1j]
     wrong = {
