@@ -184,7 +184,7 @@ def wrong_values(rule):
         beyond = [bound + 1 for bound in (rule.below, rule.at_most) if bound is not None]
         edges = [bound for bound in (rule.above, rule.below) if bound is not None]
         fraction = [(rule.at_least or rule.above or 0) + 0.5] if rule.integer else []
-        no_float = [] if rule.whole else [10**400]
+        no_float = [] if rule.integer else [10**400]
         return [*below, *beyond, *edges, *fraction, *no_float, "1", None, True, [1], np.nan, np.inf, -np.inf, 1j]
     wrong = {
         Choice: ["nonsense", "", 1, None, ["l2"], np.array(["a", "b"])],
