@@ -109,7 +109,8 @@ def test_every_kernel(machine, name):
         if machine is SVC:
             assert (got == scores[1]).mean() >= share
         else:
-            np.testing.assert_allclose(got, scores[1], atol=0.5 * off)
+            # ours may end at two stationary points of a sigmoid as well: which one, the last digit of K decides
+            np.testing.assert_allclose(got, scores[1], atol=off if name == "sigmoid" else 0.5 * off)
     assert verify(named, X, y).holds
     assert verify(given, K, y).holds
     assert verify(called, X, y).holds
@@ -229,11 +230,14 @@ def test_squared_slack_is_a_hard_margin_with_a_ridge(machine):
 # ---------------------------------------------------------------------------------- limits, and what they change
 
 
-@both
-def test_a_path_of_costs_is_shorter_with_a_warm_start(machine):
-    y, warm, moves = TARGETS[machine], machine(warm_start=True, tol=1e-4, gamma=0.1), [0, 0]
+@pytest.mark.parametrize(
+    ("machine", "memory_limit"), [(SVC, None), (SVC, 1), (SVR, 1)], ids=["at hand", "SVC, rows kept", "SVR, rows kept"]
+)
+def test_a_path_of_costs_is_shorter_with_a_warm_start(machine, memory_limit):
+    options = {"tol": 1e-4, "gamma": 0.1, "memory_limit": memory_limit}
+    y, warm, moves = TARGETS[machine], machine(warm_start=True, **options), [0, 0]
     for C in (1.0, 2.0, 4.0, 8.0, 16.0):
-        cold = machine(C=C, tol=1e-4, gamma=0.1).fit(X, y)
+        cold = machine(C=C, **options).fit(X, y)
         warm.set_params(C=C).fit(X, y)
         moves = np.add(moves, [np.sum(cold.n_iter_), np.sum(warm.n_iter_)])
         np.testing.assert_allclose(warm._scores(QUERIES), cold._scores(QUERIES), atol=5e-3)

@@ -242,6 +242,7 @@ def steps_of_few_rows(problem: Problem, plan: Plan, request: Request) -> Steps:
     least = 0 if block is None else block.shape[1] + PROBED * PROBES
     capacity = max(3 * request.count, 128) + least
     rule = KrylovRule(request.tol or SETTLED[problem.K.dtype()], width, capacity, request.seed, least_products=least)
+    rule = rule._replace(spare=looked_at(problem, rule))
     yield from products(problem, plan, request, rule, operator, block if n > least else None)
 
 
@@ -268,7 +269,13 @@ def iteration_of(problem: Problem, route: str, request: Request) -> Iteration:
     most = 10**9 if request.max_products is None else request.max_products * block
     capacity = max(3 * k, (4 if in_tiles else 8) * block, 128)
     rule = KrylovRule(request.tol or settled, block, capacity, request.seed, most)
+    rule = rule._replace(spare=looked_at(problem, rule))
     return Iteration(rule, Rank(min(n, max(min(START * block, LANDMARKS), 2 * k))))
+
+
+def looked_at(problem: Problem, rule: KrylovRule) -> int:
+    """Return how many pairs beside the wanted ones tell where an iteration stands: the lowest, where K is no kernel."""
+    return rule.spare if problem.is_mercer() else rule.capacity
 
 
 def products(
