@@ -124,6 +124,11 @@ def short(entry: Entry, params: dict, **more: Any) -> Any:
     return made(entry, {**params, **few, **more})
 
 
+def in_rounds(entry: Entry) -> dict:
+    """Return parameters with which a fit to a few hundred rows takes several rounds: memory for a few kernel rows."""
+    return {"memory_limit": 0.5} if entry.estimator.__name__ in ("SVC", "SVR") else {}
+
+
 def classes_on(X: np.ndarray, n_classes: int = 3, noise: float = 0.3, seed: int = 0) -> np.ndarray:
     """Return labels with a curved and blurred border, of about equal number."""
     rng = np.random.default_rng(seed)

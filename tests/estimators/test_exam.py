@@ -68,6 +68,7 @@ from tests.estimators.exam import (
     candidates,
     classes_on,
     counted_rounds,
+    in_rounds,
     is_classifier,
     is_selector,
     is_transformer,
@@ -171,7 +172,7 @@ def forbidden(rule, value):
     }
     if any(allowed[kind]() for kind in kinds & allowed.keys()):
         return False
-    whole = any(part.whole for part in rule.rules if isinstance(part, Number))
+    whole = any(part.integer for part in rule.rules if isinstance(part, Number))
     return not (Number in kinds and type(value) is int and (abs(value) < 10**300 or whole))
 
 
@@ -490,7 +491,7 @@ def test_callbacks_change_nothing(entry, params):
 def test_callbacks_are_given_a_model_that_works(entry, params):
     X, y = long(entry)
     recorder = Recorder()
-    model = short(entry, params).set_callbacks(recorder).fit(X, y)
+    model = short(entry, params, **in_rounds(entry)).set_callbacks(recorder).fit(X, y)
     results = [result(so_far, X) for so_far in recorder.models]
     np.testing.assert_array_equal(results[-1], result(model, X))
     assert all(given_X.shape[1] == 3 for given_X, _ in recorder.data)
@@ -517,7 +518,8 @@ def test_a_model_of_an_early_round_does_not_change_later(entry, params):
 def test_a_callback_can_stop_the_fit(entry, params):
     X, y = long(entry)
     recorder = Recorder(stop_after=1)
-    model = short(entry, params, **({"max_iter": 50} if "max_iter" in entry.estimator.PARAMS else {}))
+    epochs = {"max_iter": 50} if "max_iter" in entry.estimator.PARAMS else {}
+    model = short(entry, params, **epochs, **in_rounds(entry))
     model.set_callbacks(recorder).fit(X, y)
     assert recorder.count("end", "round") == 1
     assert recorder.events[-2:] == [("end", "fit"), ("teardown", "fit")]

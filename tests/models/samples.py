@@ -545,6 +545,9 @@ MAKERS: dict[str, Callable[[], Sample]] = {
         )
     ),
     "table-columns-numbers": transforming(TableColumns(), rows()),
+    "table-columns-pairs": transforming(
+        TableColumns(pairs=True), rows() @ np.array([[1.0, 1.0, 1.0], [0.0, 0.1, 0.0], [0.0, 0.0, 0.1]])
+    ),
     "table-encoder": transforming(TableEncoder(), mixed_frame()),
     "table-encoder-numbers": transforming(TableEncoder(scale=False), rows()),
     "table-encoder-few": transforming(TableEncoder(max_categories=1), mixed_frame().select(["colour"])),

@@ -28,7 +28,7 @@ REFUSED = {
     "one row": (lambda: pca.check_enough(1, 1.0), "at least 2 rows; got 1 sample(s)"),
     "a stream": (lambda: pca.check_batch((), False, 0), "must have an array; got tuple"),
     "holes": (lambda: pca.check_batch(np.ones((2, 2)), True, 3), "without NaN; got 3"),
-    "few weights": (lambda: pca.check_block_weights(WEIGHTS, 3, 4), "a weight for every row; got 5"),
+    "few weights": (lambda: pca.check_block_weights(WEIGHTS[3:], 3, 4), "a weight for every row; got 5"),
     "many weights": (lambda: pca.check_no_weights_left(WEIGHTS, 4), "must have shape (4,); got (5,)"),
     "width": (lambda: pca.check_column_names(("x0",), 2, None), "must have 2 columns, as in fit; got 1"),
     "names": (lambda: pca.check_column_names(("b", "a"), 2, ["a", "b"]), "in their order; got other names"),
@@ -76,7 +76,7 @@ def test_what_is_allowed_passes():
     pca.check_route("krylov", 2, pca.SPARSE)
     pca.check_route("full", "mle", pca.DENSE)
     pca.check_fitted_numbers(**FITTED)
-    assert pca.check_block_weights(WEIGHTS, 3, 2).size == 2
+    assert pca.check_block_weights(WEIGHTS[3:], 3, 2).size == 2
 
 
 @pytest.mark.parametrize(

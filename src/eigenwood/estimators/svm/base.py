@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from contextlib import closing
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from eigenwood.core.margin.scores import linear_scores
 from eigenwood.core.margin.side_by_side import SideBySideStep
 from eigenwood.core.margin.solving import solver_steps, with_small_steps
 from eigenwood.core.threads import one_blas_thread
+from eigenwood.estimators.certified import CertifiedWhenRead
 from eigenwood.estimators.kernels import KERNEL_PARAMS, alike, resolved_kernel, takes_sparse
 from eigenwood.estimators.state import COUNT, FEATURE_STATE, FIT_STATE, FLAG, POSITIVE
 from eigenwood.estimators.svm.fitting import (
@@ -37,7 +38,6 @@ from eigenwood.estimators.svm.fitting import (
 from eigenwood.estimators.svm.input_checks import check_gram, checked_kernel
 from eigenwood.estimators.svm.landmarks import LOW_RANK, Landmarks, found_landmarks, kernel_of_landmarks
 from eigenwood.estimators.watching import FINISHED, TIME_LIMIT, TIME_UP, Watch, Watched
-from eigenwood.proofs.claim import Certificate
 from eigenwood.validation.arrays import negative_left_out
 from eigenwood.validation.kernels import check_support_vectors, gamma_value
 from eigenwood.validation.memory import MEMORY_LIMIT, memory_bytes
@@ -92,7 +92,7 @@ LANDMARK_STATE = {
 SVM_STATE |= LANDMARK_STATE
 
 
-class BaseSVM(Watched, BaseEstimator, ABC):
+class BaseSVM(CertifiedWhenRead, Watched, BaseEstimator, ABC):
     """What classifier and regressor share: the way from rows to coefficients, and from rows to scores."""
 
     LATER_PARAMS = frozenset({"approximation"})  # files that were written before have their defaults
@@ -159,33 +159,18 @@ class BaseSVM(Watched, BaseEstimator, ABC):
             step = with_small_steps(step, sources.rows, duals, rule, resources.n_threads)
         solved = solved_at(step)
 
-        for name in (self.OPTIONAL | {"certificate_"}) & vars(self).keys():  # of an earlier fit
+        for name in self.OPTIONAL & vars(self).keys():  # of an earlier fit
             delattr(self, name)
         is_late = outcome.reason == TIME_UP
         for name, value in attributes_at(step, solved, is_late).items():
             setattr(self, name, value)
         self._C_of_fit, self.stop_reason_ = self._cost(), outcome.reason
         shortfalls = None if landmarks is None else self.duality_gap_ - np.array([one.gap for one in solved])
-        self._certificate_later = partial(
-            certificate_of, solved, self.tol, self.converged_, shortfalls, " bound" if is_late else ""
-        )
+        kind = " bound" if is_late else ""
+        self.certify_when_read(partial(certificate_of, solved, self.tol, self.converged_, shortfalls, kind))
         if not self.converged_ and step.last:
             warnings.warn(self._unfinished(), ConvergenceWarning, stacklevel=3)
         return self
-
-    @cached_property
-    def certificate_(self) -> Certificate:
-        """What was proved about the fit; the numbers are kept by it, the claims are made when they are first read."""
-        if "_certificate_later" not in vars(self):
-            raise AttributeError(f"{type(self).__name__}: certificate_ is there after fit.")
-        return self._certificate_later()
-
-    def __getstate__(self):
-        """Return what a copy needs: the claims instead of the numbers."""
-        state = dict(super().__getstate__())
-        if state.pop("_certificate_later", None) is not None:
-            state["certificate_"] = self.certificate_
-        return state
 
     def _unfinished(self) -> str:
         """Return a sentence about a fit that was given up, and the words that scikit-learn has for it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,9 +67,9 @@ class Solved:
     violation: float
     facts_later: Callable[[], SVMFacts]
 
-    @cached_property
+    @property
     def facts(self) -> SVMFacts:
-        """The numbers of the certificate."""
+        """The numbers of the certificate; to read them changes nothing."""
         return self.facts_later()
 
 
@@ -112,13 +112,17 @@ def finish_one(
 ) -> Solved:
     """Return the coefficients, offset and numbers of one problem; ``beta`` are the coefficients of all its rows."""
     offset, own = float(ends.offsets[column]), ends.beta[ends.part(column)]
-
-    def facts() -> SVMFacts:
-        return problem_facts(duals, column, beta, to_rows(duals, column, scores), offset, errors)
-
+    facts = partial(facts_of_distinct, duals, column, beta, scores, offset, errors)
     used = np.flatnonzero(own)
     intercept = offset - source.shift(used, own[used])
     return Solved(beta, intercept, float(ends.gaps[column]), float(ends.violations[column]), facts)
+
+
+def facts_of_distinct(
+    duals: DualProblems, column: int, beta: np.ndarray, scores: np.ndarray, intercept: float, errors: Rounding
+) -> SVMFacts:
+    """Return the numbers of one problem, from the coefficients of its rows and the scores of the distinct ones."""
+    return problem_facts(duals, column, beta, to_rows(duals, column, scores), intercept, errors)
 
 
 def problem_facts(
