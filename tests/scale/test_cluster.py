@@ -123,6 +123,14 @@ def test_trees_are_tasks(workers, learner):
     assert learner.oob_score_ == alone[1]
 
 
+def test_the_record_tells_what_each_worker_needed(workers):
+    grown = workers.client.submit(lambda: bool(np.ones(2**27).any()), pure=False).result()  # 1 GiB
+    peaks = sorted(workers.record().peak_bytes.values())
+    assert grown
+    assert len(peaks) == 2
+    assert peaks[1] > 2**30 > peaks[0]
+
+
 # --- workers that are lost --------------------------------------------------------------------------
 
 
